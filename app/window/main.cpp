@@ -131,15 +131,14 @@ void run_loop(PlatformWindow& platform, App& window) {
   }
 }
 
-// Draws until everything has settled, saves the last frame, and prints how long the first frame took.
+// Saves the last frame once everything has settled, and prints how long the first frame took.
 record::Status take_picture(PlatformWindow& platform, App& window, const std::string& path) {
   record::Status result = record::Ok{};
   double first = 0;
   bool last = false;
   const auto waits = [&] { return window.awaits_prediction() && seconds_since_start() < kLongestWait; };
   for (int frame = 0, settled = 0; !last; ++frame) {
-    // An answer may lead to the next question, such as what each switch would change. Drawing in between would slow the
-    // engine.
+    // An answer may lead to the next question, such as what each switch would change. Drawing would slow the engine.
     for (; frame >= kSettlingFrames && waits(); platform.wait(0.01)) window.poll(seconds_now());
     settled = waits() ? 0 : settled + 1;
     last = settled >= kSettlingFrames;
@@ -149,7 +148,7 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
     platform.draw([&] { window.draw(seconds_now()); },
                   [&] {
                     unsigned pixel = 0;
-                    if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);  // waits until the frame is drawn
+                    if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);
                     if (last) result = platform.save_png(path);
                   });
     if (frame == 0) first = seconds_since_start();

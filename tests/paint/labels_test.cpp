@@ -63,7 +63,7 @@ std::vector<Curve> curves_of(const Scene& scene, const Palette& palette) {
   return curves;
 }
 
-// True for a step line's name and the reader's guess, which may be on their lines.
+// Step lines' names and the reader's guess may be on their lines.
 bool is_on_its_line(const lessons::FigureData& figure, const std::string& text) {
   if (text.starts_with("you said")) return true;
   for (const lessons::StepLine& line : tests::timeline_of(figure).lines)
@@ -107,7 +107,7 @@ namespace {
 
 constexpr double kLeast = 3;
 
-// True if the mark or its group has an outline.
+// The group's outline counts, too.
 bool is_outlined(const Rect& rect, const std::vector<Outline>& outlines, Color ground) {
   return std::any_of(outlines.begin(), outlines.end(), [&](const Outline& outline) {
     const float reach = outline.width + 1;

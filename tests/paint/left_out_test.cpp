@@ -44,7 +44,7 @@ std::size_t counted(const Scene& scene, std::string_view what) {
   return count;
 }
 
-// Number of words that are drawn, whole or visibly cut.
+// Counts whole and visibly cut words.
 std::size_t drawn(const Scene& scene, const std::vector<std::string>& words) {
   std::vector<std::string> texts;
   each<Text>(scene, [&](Layer, const Text& text) { texts.push_back(text.text); });

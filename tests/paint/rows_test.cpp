@@ -130,7 +130,7 @@ lessons::FigureData memory_and_lanes() {
 TEST_CASE("lanes are below the memory on its axis and share its cursor") {
   for (const Frame& frame : frames()) {
     const Scene scene = layout(memory_and_lanes(), frame);
-    if (frame.height < 300 * frame.scale) {  // memory only
+    if (frame.height < 300 * frame.scale) {
       CHECK_FALSE(scene.lanes);
       CHECK(scene.map.plot.height() > 90 * frame.scale);
       continue;

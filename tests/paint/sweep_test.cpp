@@ -147,7 +147,6 @@ TEST_CASE("a guess about a ladder is on its last rung and can be dragged until l
   const Scene locked = scene_of(true, guess);
   CHECK_FALSE(locked.guess);
   CHECK(says(locked, "you said 10.0 GiB"));
-  // Drawn only in its own row.
   const Rect& plot = open.map.plot;
   int pieces = 0;
   tests::each<app::paint::Polyline>(locked, [&](Layer layer, const app::paint::Polyline& line) {

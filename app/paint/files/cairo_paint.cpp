@@ -201,7 +201,7 @@ std::string big_endian(std::uint32_t value) {
           static_cast<char>(value)};
 }
 
-// Inserts a tEXt chunk after the signature (8 bytes) and the IHDR chunk (25 bytes).
+// Inserts a tEXt chunk after the signature (8 bytes) and IHDR (25 bytes).
 void insert_text_chunk(std::string& png, const std::string& text) {
   const std::string body = "tEXtHeadroom" + std::string(1, '\0') + text;
   const auto length = static_cast<std::uint32_t>(body.size() - 4);

@@ -12,7 +12,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// Prints at most two decimals: "12.5", "-3", "0.07".
+// At most two decimals: "12.5", "0.07".
 std::string number(float value) {
   std::string text = fmt::format("{:.2f}", value);
   while (text.back() == '0') text.pop_back();

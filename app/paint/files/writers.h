@@ -14,12 +14,12 @@ namespace headroom::app::paint {
 std::string provenance_json(const lessons::FigureData& figure);
 
 // CSV with units in the header: lines of `# key: value`, then one table per panel. Neighboring panels with the same
-// columns share a table; an empty line precedes each further table.
+// columns share a table; an empty line separates tables.
 std::string to_csv(const lessons::FigureData& figure);
 // JSON without the layout.
 std::string to_json(const lessons::FigureData& figure);
 
-// SVG with real text. `metadata`: one JSON document. The same scene gives the same bytes.
+// SVG with real text. `metadata`: one JSON document. Equal scenes give equal bytes.
 std::string to_svg(const Scene& scene, const std::string& metadata);
 // For to_pdf() and to_png(). PDF has real text. A private font configuration keeps system fonts and settings out.
 struct FileFacts {

@@ -186,7 +186,7 @@ void ChartLayout::place_reference_labels() {
     for (const float y : {above, below})
       for (const float share : {0.8f, 0.6f, 0.4f, 0.2f})
         if (level) places.push_back(box_at(left + (right - left - width) * share, y));
-    for (std::size_t i = reference.x.size(); i-- > 0 && !level;)  // next to its points
+    for (std::size_t i = reference.x.size(); i-- > 0 && !level;)
       for (const Rect& box : around({x_px(reference.x[i]), y_px(reference.y[i])}, width, height)) places.push_back(box);
     places.push_back(box_at(plot_.x1 - pad - width, plot_.y0));
     places.push_back(box_at(left + pad, plot_.y0));
@@ -239,7 +239,6 @@ void ChartLayout::category_labels(float top) {
   const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low), gap = sheet_.px(6);
   const std::size_t turn = staggered_ ? 2 : 1, count = chart_.categories.size();
   const auto half = [&](const std::string& name) { return sheet_.width(kLabelType, name) * 0.5f; };
-  // Keeps long names within the plot.
   const auto middle = [&](std::size_t i, const std::string& name) {
     return std::max(std::min(x_px(static_cast<double>(i)), plot_.x1 - half(name)), plot_.x0 + half(name));
   };

@@ -11,7 +11,6 @@
 
 namespace headroom::app::paint {
 
-// --- the look of a series as bar, mark or line
 // `turn` numbers the series of one kind from 0.
 struct Look {
   lessons::SeriesKind kind = lessons::SeriesKind::kOther;
@@ -24,7 +23,6 @@ struct Look {
 std::vector<Look> looks_of(const lessons::Chart& chart);
 Color line_color(const Palette& palette, const Look& look);
 
-// Bars, marks and lines also serve as samples in legends.
 void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look);
 // Hollow marks show published values or further series of the same kind.
 void lay_out_mark(Sheet& sheet, Point at, const Look& look);
@@ -92,8 +90,8 @@ class ChartLayout {
 
   void failure(Point at, const Look& look, const lessons::ChartPoint& point);
 
-  // Draws crosses for points that ran out of memory: at their would-be value if it is known, else under the top edge,
-  // in one row per series.
+  // Draws crosses for points that ran out of memory: at their would-be value if known, else under the top edge, one row
+  // per series.
   void failures();
 
   // Writes "out of memory" before the first cross of a row or after the last. False if there is no room.
@@ -108,7 +106,7 @@ class ChartLayout {
   // Names each series next to its last point.
   void end_names();
   std::vector<Rect> around(Point at, float width, float height) const;
-  // Uses the first free place, with a leader line if `at` is far away. False if none is free.
+  // Uses the first free place, with a leader line if `at` is far away; false if there is none.
   bool place_label(Type type, Color color, const std::string& text, Point at, const std::vector<Rect>& places);
   void x_labels();
 
@@ -125,8 +123,8 @@ class ChartLayout {
   std::vector<Look> looks_;
   Rect head_, plot_;
   ChartTicks y_;
-  bool staggered_ = false;  // category names alternate between two lines
-  bool named_ = false;      // the x axis shows its name
+  bool staggered_ = false;
+  bool named_ = false;
   struct Label {
     Rect box;
     std::string text;

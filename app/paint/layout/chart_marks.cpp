@@ -107,7 +107,7 @@ void ChartLayout::failures() {
     leftmost = std::min(leftmost, first);
     y += line;
   }
-  if (!said && leftmost < plot_.x1) say_failed(plot_.x1, leftmost - r, y);  // in a line below the crosses
+  if (!said && leftmost < plot_.x1) say_failed(plot_.x1, leftmost - r, y);
 }
 
 bool ChartLayout::say_failed(float before, float behind, float middle) {

@@ -64,15 +64,13 @@ std::vector<Row> rows_of(Row panels) {
 
 constexpr float kBetweenRows = 16;  // px at scale 1
 
-// A row's share of the height.
 float weight_of(const Row& row) { return std::holds_alternative<lessons::Chart>(row.front()) ? 0.45f : 0.55f; }
 
 constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
 constexpr float kReadable = 150;    // px at scale 1, for a readable plot
 
 // Height of the upper of two rows, one of which is a table. The table shows all its rows, without spare space, if the
-// other row stays readable. A diagram above the table first gets what it can fill. `fair`: the upper row's height by
-// weight.
+// other row stays readable. A diagram above the table first gets what it can fill. `fair`: the height by weight.
 float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width, float height, float fair) {
   const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
   const auto* lower = std::get_if<lessons::Table>(&rows[1].front());

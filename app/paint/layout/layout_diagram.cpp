@@ -83,7 +83,7 @@ class DiagramLayout {
     area_.y0 += legend();
   }
 
-  // One entry per state in use. Returns the height used.
+  // Returns the height used.
   float legend() {
     Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 14, .sample_height = 14};
     for (const BoxState state : {BoxState::kAlive, BoxState::kRecomputed, BoxState::kFreed, BoxState::kNotYet,
@@ -115,7 +115,7 @@ class DiagramLayout {
     return names;
   }
 
-  // The name on one line, else on two, else shortened; empty if nothing fits.
+  // The name on one or two lines, else shortened; empty if nothing fits.
   std::vector<std::string> lines_in(const DiagramBox& box, const Rect& rect) const {
     const float line = sheet_.height(kStrongType), room = room_of(sheet_, rect.width());
     if (rect.height() < line) return {};
@@ -221,7 +221,7 @@ class DiagramLayout {
 }  // namespace
 
 float most_height(const Sheet& sheet, const Diagram& diagram, float width) {
-  constexpr float kHead = 48;  // px, height of the title and the legend
+  constexpr float kHead = 48;  // px, for the title and the legend
   const float down = most_down(sheet, diagram, width / static_cast<float>(diagram.width));
   return sheet.px(kHead) + static_cast<float>(diagram.height) * down;
 }

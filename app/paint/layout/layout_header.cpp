@@ -9,7 +9,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// Each source has its own badge: formula outlined, predicted dashed, recorded gray, live ink.
+// Formula badges are outlined, predicted ones dashed, recorded ones gray, live ones ink.
 float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) {
   const Palette& palette = sheet.palette();
   const Type type{Face::kMedium, 12};
@@ -29,7 +29,7 @@ float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) 
   return pill.x1;
 }
 
-// Draws the words, wrapped, and returns the height used.
+// Returns the height used.
 float lay_out_caption(Sheet& sheet, std::string_view words, Rect area) {
   constexpr Type kType{Face::kRegular, 12};
   const float line = sheet.px(17);

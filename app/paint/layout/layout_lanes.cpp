@@ -38,7 +38,7 @@ std::string_view name_of(Work work, bool on_cpu) {
   return work == Work::kMove ? "copies" : "";
 }
 
-// The first words that fit ("gate" of "gate projection"), or the beginning of one long word.
+// The first words that fit ("gate" of "gate projection"), or a long word's beginning.
 std::string fitting(const Sheet& sheet, std::string label, float room) {
   while (sheet.width(kLabelType, label) > room) {
     const std::size_t blank = label.rfind(' ');
@@ -90,7 +90,6 @@ bool has_work(const std::vector<Lane>& lanes, Work work) {
   });
 }
 
-// One line with an entry per kind of work.
 void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   const bool on_cpu = !has_work(lanes, Work::kHost);
   Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 10};
@@ -127,7 +126,7 @@ LaneSizes sizes_of(const Sheet& sheet, const lessons::Lanes& panel, float room, 
 
 constexpr float kSearchWidth = 160;  // px at scale 1
 
-// Draws the lanes and returns their rectangles.
+// Returns the lanes' rectangles.
 std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, const LaneSizes& sizes,
                                float y) {
   const Palette& palette = sheet.palette();

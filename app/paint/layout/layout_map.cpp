@@ -42,7 +42,7 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
 }
 
-// Pale if the settings fit, dashed if too close to tell, hatched if they do not fit.
+// Cells are pale if the settings fit, dashed if too close to tell, else hatched.
 void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   const Palette& palette = sheet.palette();
   const float line = sheet.line_px(1);
@@ -57,7 +57,7 @@ void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   }
 }
 
-// Draws, in place of the ramp, a sample per state, then the meaning of the numbers.
+// Replaces the ramp with a sample per state and the meaning of the numbers.
 void lay_out_states(Sheet& sheet, const HeatMap& map, Rect line) {
   const Palette& palette = sheet.palette();
   const float size = sheet.px(14), top = sheet.snap(line.center_y() - size * 0.5f);

@@ -160,7 +160,7 @@ std::optional<float> free_below(const Sheet& sheet, const Rect& plot, const Rect
   return std::nullopt;
 }
 
-// Draws the marks; returns the area covered.
+// Returns the area covered.
 Rect lay_out_left_out(Sheet& sheet, const std::vector<LeftOut>& all, float x, float top) {
   const float line = sheet.height(kLabelType);
   Rect covered{x, top, x, top + line};
@@ -245,8 +245,8 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   const Rect chip = chip_of(sheet, timeline, areas, time);
   if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1, areas.x_axis);
   const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
-  // Only lines whose labels found a place are drawn, so labels are placed first and the lines then rotated below them.
-  // The lines lie over the hidden part's cover, because such a figure has only the limit and the baseline.
+  // Lines without a place for their label are not drawn, so labels are placed first and the lines then rotated below
+  // them. The lines lie over the hidden part's cover, because such a figure has only the limit and the baseline.
   auto& items = sheet.scene().items;
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
   lay_out_lines(sheet, timeline, map, named);

@@ -249,7 +249,7 @@ class RungLayout {
                     row.center_y(), right ? Anchor::kStart : Anchor::kEnd);
   }
 
-  // The peak by kind. A dashed outline shows how much more the previous rung needed; hatching means out of memory.
+  // A dashed outline shows how much more the previous rung needed; hatching means out of memory.
   void bar(const Rung& rung, float top, float bottom) {
     const float line = sheet_.line_px(1);
     record::Bytes sum = 0;
@@ -275,7 +275,7 @@ class RungLayout {
       sheet_.danger(Layer::kBars, rest);
     } else if (rung.before > record::total(rung.bytes) && before - end > 3 * line) {
       sheet_.inside(Layer::kBars, {end, top, before, bottom}, palette_.text3, line, 0, {sheet_.px(3)});
-    } else if (rung.before > 0 && end - before > 3 * line) {  // needs more: marks the previous peak
+    } else if (rung.before > 0 && end - before > 3 * line) {  // marks the previous peak
       sheet_.vertical(Layer::kMarks, before, top - sheet_.px(3), bottom + sheet_.px(3), palette_.text,
                       sheet_.line_px(2));
     }

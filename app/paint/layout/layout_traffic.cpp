@@ -69,8 +69,6 @@ class TrafficLayout {
     sheet_.inside(Layer::kBars, rect, color, sheet_.line_px(width), sheet_.px(radius));
   }
 
-  // --- when
-
   void times(Rect area) {
     float names = 0, totals = 0;
     for (const TrafficForm& form : panel_.forms) {
@@ -135,7 +133,6 @@ class TrafficLayout {
                     row.center_y());
   }
 
-  // Writes the first form's idle time.
   void gap_words(const PlotMap& map) {
     const TrafficForm& form = panel_.forms.front();
     double busy = 0;
@@ -146,8 +143,6 @@ class TrafficLayout {
     sheet_.text_cut(Layer::kLabels, kLabelType, palette_.text2, words, map.plot.x0,
                     map.plot.y0 - sheet_.px(kTrafficLine) * 0.5f, map.plot.width());
   }
-
-  // --- how fast
 
   Rect titled(Rect area, const std::string& title, const std::string& note) {
     const float line = sheet_.px(kTrafficLine);
@@ -245,8 +240,6 @@ class TrafficLayout {
                     map.plot.y0 - sheet_.px(kTrafficLine) * 0.5f, Anchor::kMiddle);
   }
 
-  // --- which bytes
-
   std::string moved_text(record::Bytes bytes) const { return lessons::bytes_text(bytes, panel_.bytes_unit(), 0); }
 
   enum class Bytes { kRead, kWritten, kKept };
@@ -336,7 +329,7 @@ class TrafficLayout {
     return {static_cast<std::size_t>(std::max(1.0f, width / sheet_.px(5))), sheet_.px(5)};
   }
 
-  // Returns how many squares do not fit.
+  // Returns the number of squares without room.
   std::size_t block(const TrafficForm& form, const std::vector<std::pair<Bytes, int>>& all, const Grid& grid, Rect area,
                     int first) {
     const float gap = std::max(sheet_.line_px(1), sheet_.snap(grid.pitch * 0.18f));

@@ -126,7 +126,6 @@ class KindLabels {
     return few;
   }
 
-  // Leaders right or left of the dot, or above it.
   std::vector<Leader> leaders(const PxColumn& column, int kind, const std::string& text) const {
     const Rect band = column.of(kind), size = pen_.box_at(kStrongType, text, 0, 0);
     const Point dot{sheet_.snap((band.x0 + band.x1) * 0.5f), sheet_.snap(band.center_y())};
@@ -243,8 +242,6 @@ void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::ve
                  const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside) {
   KindLabels(pen, timeline, columns, map, unit).draw(outside);
 }
-
-// --- places
 
 bool LabelPlacer::is_free(Rect box) const {
   return box.inside(area_) && std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) { return t.meets(box); });

@@ -31,8 +31,8 @@ class LabelPlacer {
   // True if clear of the data, or wholly inside its fill.
   bool clear_of_edge(Rect box) const;
 
-  // Returns and reserves the first candidate that covers no curve and is clear of the data, or else the first clear of
-  // its edge.
+  // Returns and reserves the first candidate that covers no curve and is clear of the data, else the first clear of its
+  // edge.
   std::optional<Rect> place(const std::vector<Rect>& candidates);
 
  private:
@@ -64,7 +64,6 @@ class LabelPen {
     sheet_.text(Layer::kLabels, type, color, text, box.x0 + pad_x(), box.y0 + pad_y());
   }
 
-  // Draws in the first free box, if any.
   void place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text) {
     if (const auto box = placer_.place(candidates)) put(*box, type, color, sheet_.palette().well, text);
   }
@@ -93,8 +92,8 @@ void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::ve
                  const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside);
 
 // Places the labels of a timeline; a label without a place is dropped. By priority: guess, failed request, limit, peak,
-// run A's peak, lines, then kinds of memory, largest first. Returns which lines to draw: reserved and process lines
-// only with their label.
+// run A's peak, lines, kinds of memory (largest first). Returns which lines to draw: reserved and process lines only
+// with their label.
 std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
                                  const PlotMap& map, const std::vector<PxColumn>& columns,
                                  const std::vector<EdgeName>& outside);

@@ -69,7 +69,6 @@ class PlotLabels {
     return rects;
   }
 
-  // True if another line or the limit crosses the box.
   bool crosses_other(Rect box, std::size_t line) const {
     if (cap_shown() && std::abs(map_.y_px(timeline_.cap->y) - box.center_y()) < box.height() * 0.5f + 1) return true;
     for (std::size_t i = 0; i < line_rects_.size(); ++i) {
@@ -78,8 +77,6 @@ class PlotLabels {
     }
     return false;
   }
-
-  // --- the question -----------------------------------------------------------------------------------------------
 
   void guess() {
     if (!head_.guess && !head_.guess_open) return;
@@ -157,8 +154,6 @@ class PlotLabels {
     return sheet_.snap(map_.plot.x0 + sheet_.px(4) + (map_.plot.width() - width) * share);
   }
 
-  // --- limit, failure, peak ---------------------------------------------------------------------------------------
-
   // At the top, with an arrow, if the axis does not reach the limit.
   void limit() {
     if (!timeline_.cap) return;
@@ -220,7 +215,7 @@ class PlotLabels {
     return boxes;
   }
 
-  // Rings are drawn before names, so that no name covers a ring or is next to the wrong one.
+  // Rings come before names, so that no name covers a ring or is next to the wrong one.
   void peaks() {
     const bool b = timeline_.peak && in_plot(*timeline_.peak),
                a = timeline_.baseline_peak && in_plot(*timeline_.baseline_peak);
@@ -271,8 +266,6 @@ class PlotLabels {
     for (const auto& [away, box] : boxes) nearest.push_back(box);
     return nearest;
   }
-
-  // --- lines ------------------------------------------------------------------------------------------------------
 
   // On the line where it is level, else just above or below it; the long text first.
   bool line_label(std::size_t index) {

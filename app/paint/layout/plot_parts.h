@@ -26,13 +26,12 @@ float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room);
 float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel);
 void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area);
 
-// The labels that fit below the x axis and avoid `taken`; the last label includes the unit.
+// Draws the labels that fit and avoid `taken`; the last one includes the unit.
 void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> taken);
 void lay_out_danger_zone(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 void lay_out_stack(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,
                    const std::vector<PxColumn>& columns);
 void lay_out_failed(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
-// Draws the limit and the `named` lines.
 void lay_out_lines(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map, const std::vector<bool>& named);
 void lay_out_hidden(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 void lay_out_cursor(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,

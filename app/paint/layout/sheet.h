@@ -71,7 +71,6 @@ class Sheet {
   const Frame& frame_;
 };
 
-// Panels, each in its rectangle.
 void lay_out_panel(Sheet& sheet, const lessons::Bars& panel, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::Table& table, Rect area);
@@ -79,7 +78,7 @@ void lay_out_panel(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::AddressMap& panel, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::Traffic& panel, Rect area);
 
-// Panels that share a row or take the reader's guess, and parts of a figure. `lanes` may be null.
+// `lanes` may be null.
 void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
                   const lessons::Lanes* lanes, Rect area);
 void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);
@@ -89,12 +88,10 @@ struct Heights {
 };
 Heights heights_of(const Sheet& sheet, const lessons::Table& table);
 void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
-// The largest height that the diagram can fill.
 float most_height(const Sheet& sheet, const lessons::Diagram& diagram, float width);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
                     Rect area);
-// "your guess 21.3 GiB", "you said …" once locked, or kDragToGuess without a guess. The box is around `at` but inside
-// `within`.
+// "your guess 21.3 GiB", "you said …" once locked, or kDragToGuess. The box is around `at` but inside `within`.
 constexpr std::string_view kDragToGuess = "drag to guess";
 struct GuessPill {
   Rect box;
@@ -110,7 +107,6 @@ void lay_out_side(Sheet& sheet, const lessons::Timeline& timeline, Rect area);
 
 // A rectangle of one kind of memory, with its hatch and outline.
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius = 0);
-// The color square next to a kind's name.
 void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Category category);
 
 // Items without room.
@@ -119,7 +115,7 @@ struct LeftOut {
   std::vector<std::string> names;  // shown in the tooltip
   std::size_t count = names.size();
 };
-// Draws "3 more rows" if any are left out. Returns the text's box.
+// Draws "3 more rows" if any are left out; returns the text's box.
 Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, float middle,
                   Anchor anchor = Anchor::kStart);
 

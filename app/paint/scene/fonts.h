@@ -22,7 +22,7 @@ const FaceFacts& facts_of(Face face);
 // Sums of advances, without kerning.
 class FontWidths final : public TextMeasure {
  public:
-  // `assets`: the folder that contains fonts/. The error names the unreadable file.
+  // `assets` contains fonts/. The error names the unreadable file.
   static record::Result<FontWidths> load(const std::filesystem::path& assets);
 
   float width(Face face, float em, std::string_view text) const override;

@@ -42,7 +42,6 @@ struct KindColors {
   bool outlined = false;  // 1 px edge
 };
 
-// Background colors of controls, by what the reader does with them.
 struct StateColors {
   Color hover, active, selected, track;
   Color ink_hover, ink_active;  // backgrounds of controls in ink
@@ -146,7 +145,7 @@ inline constexpr Palette kLight{
                            rgb(0x1A1A18), 0.58f, 4, 4),
 };
 
-// For paper, in color or gray: every second kind is hatched, so that neighbors also differ in gray.
+// For paper, in color or gray: alternate kinds are hatched, so that neighbors also differ in gray.
 inline constexpr Palette kPrint = [] {
   Palette print = kLight;
   print.canvas = print.rail = rgb(0xFFFFFF);

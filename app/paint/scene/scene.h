@@ -109,7 +109,6 @@ struct Item {
   Shape shape;
 };
 
-// Converts between pixels and axis values.
 struct PlotMap {
   Rect plot;
   lessons::Axis x, y;

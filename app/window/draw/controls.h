@@ -39,15 +39,15 @@ float button_width(const ButtonText& text);
 bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind = ButtonKind::kSecondary,
             bool enabled = true);
 
-// A pull-down. True if the choice changed. `refused` has a reason per option (empty if allowed), or is empty. Options
-// with a reason are drawn disabled, but can be chosen.
+// A pull-down. True if the choice changed. `refused` has a reason per option (empty if allowed), or is empty. Refused
+// options are drawn disabled, but can be chosen.
 bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
             Icon icon = Icon::kNone, std::span<const std::string> refused = {});
 // Options side by side, as wide as their words. True if the choice changed.
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
                std::span<const std::string> refused = {});
-// Switches side by side. toggles() returns the index of the clicked one, or −1.
+// toggles() returns the clicked switch's index, or −1.
 struct Toggle {
   std::string_view label;
   Icon icon = Icon::kNone;
@@ -67,11 +67,11 @@ struct SliderMark {
 bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from = 2,
             std::span<const SliderMark> marks = {});
 bool enter_pressed();  // either Enter key
-// A line of text with a unit at its right end. True on Enter, or when the field is left after an edit.
+// True on Enter, or when the field is left after an edit.
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
                 std::string_view hint = {});
 
-// A list that the reader reorders by dragging, or with Alt and the arrow keys.
+// Rows can be dragged, or moved with Alt and the arrow keys.
 class DragOrder {
  public:
   struct Move {
@@ -83,8 +83,8 @@ class DragOrder {
     bool tip = false;  // the mouse rests on the row: show a tooltip
   };
 
-  // Rows of `height` device px. Draws ground, grip and focus ring; `draw_row` adds the rest. Returns the move, which
-  // the caller applies.
+  // Rows of `height` device px. Draws ground, grip and focus ring; `draw_row` adds the rest. The caller applies the
+  // returned move.
   std::optional<Move> draw(const Rect& column, std::span<const std::string> ids, float height, bool enabled,
                            const std::function<void(const Row&)>& draw_row);
 
@@ -101,7 +101,7 @@ float source_badge_width(record::Source source);
 enum class CalloutKind : std::uint8_t { kNote, kTrouble, kOutOfMemory };
 // Returns the bottom. draw = false only measures.
 float callout(const Rect& at, CalloutKind kind, std::string_view head, std::string_view body, bool draw = true);
-// A dashed frame with a message. True if its button is pressed.
+// True if the button is pressed.
 bool empty_state(const Rect& rect, std::string_view head, std::string_view body, std::string_view action);
 
 void tooltip(std::string_view text);

@@ -38,7 +38,6 @@ void dashed_outline(const Rect& rect, Color color, float radius) {
     canvas()->AddRectFilled({rect.x0, y}, {rect.x0 + w, end}, u32);
     canvas()->AddRectFilled({rect.x1 - w, y}, {rect.x1, end}, u32);
   }
-  // Corners.
   constexpr float kQuarter = std::numbers::pi_v<float> / 2;
   const ImVec2 centers[4] = {
       {rect.x1 - r, rect.y1 - r}, {rect.x0 + r, rect.y1 - r}, {rect.x0 + r, rect.y0 + r}, {rect.x1 - r, rect.y0 + r}};

@@ -15,7 +15,7 @@ using paint::Rect;
 
 // Converts px at scale 1 to whole device pixels.
 float px(float length);
-// Like px(), at least one device pixel.
+// Returns at least one device pixel.
 float line_px(float width);
 
 inline ImVec2 upper_left(const Rect& rect) { return {rect.x0, rect.y0}; }
@@ -28,7 +28,7 @@ bool pointed(const Rect& rect);  // by the mouse, in that window
 void fill(const Rect& rect, Color color, float radius = 0);
 void outline(const Rect& rect, Color color, float radius = 0, float width = 1);
 void dashed_outline(const Rect& rect, Color color, float radius);
-// Circles, with the radius in device px.
+// Radii are in device px.
 void disc(ImVec2 center, float radius, Color color);
 void ring(ImVec2 center, float radius, Color color, float width);
 void horizontal_line(float x0, float x1, float y, Color color, float width = 1);
@@ -42,13 +42,13 @@ float text_at(Face face, float em, float x, float y, Color color, std::string_vi
 // Alignments: 0 is left or top, 0.5 the middle, 1 right or bottom. Returns the text's box.
 Rect text_in(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x = 0,
              float align_y = 0.5f);
-// Like text_in(), but cut with "…" to the rectangle's width.
+// Cuts the text with "…" to the rectangle's width.
 Rect text_fit(Face face, float em, const Rect& rect, Color color, std::string_view text, float align_x = 0);
 // Wraps to the rectangle's width; `line` is line height over em. Returns the bottom. draw = false only measures.
 float paragraph(Face face, float em, float line, const Rect& rect, Color color, std::string_view text,
                 bool draw = true);
 
-// Paints a laid-out figure. `origin`: the upper left corner, on whole pixels.
+// `origin`: the upper left corner, on whole pixels.
 void paint_scene(ImDrawList& list, const paint::Scene& scene, ImVec2 origin);
 
 // For a figure in the current look.

@@ -149,7 +149,6 @@ void Markdown::end_act_word(std::size_t index) {
     act_lines_.push_back({index, from, to});
 }
 
-// Draws the rendered text's links: underline, cursor, keyboard focus.
 const lessons::Act* Markdown::draw_acts() {
   const lessons::Act* clicked = nullptr;
   if (act_lines_.empty()) return clicked;

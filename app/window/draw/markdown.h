@@ -28,7 +28,7 @@ class Markdown {
   Markdown& operator=(const Markdown&) = delete;
 
   // Renders at the cursor, as wide as the window's content. `line`: line height over em. `lit`: the kind pointed at
-  // elsewhere. Returns the activated link, or null.
+  // elsewhere. Returns the activated link or null.
   const lessons::Act* render(const lessons::MarkedText& text, float em, float line, std::optional<record::Category> lit,
                              const ActWords& acts);
   // Renders a plain paragraph (question, because).
@@ -70,7 +70,7 @@ class Markdown {
   std::optional<record::Category> pointed_at_;
   std::optional<lessons::Act> pointed_act_;
   std::string clicked_term_;
-  bool on_term_ = false;  // the mouse is on a term
+  bool on_term_ = false;
 };
 
 }  // namespace headroom::app::window

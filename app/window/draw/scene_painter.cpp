@@ -71,7 +71,7 @@ class ScenePainter {
  private:
   ImVec2 at(float x, float y) const { return {origin_.x + x, origin_.y + y}; }
 
-  // Draws dashes. `along` is the pattern's position at `from`; returns its position at `to`.
+  // `along`: the pattern's position at `from`. Returns its position at `to`.
   float dashes(paint::Point from, paint::Point to, const paint::Polyline& line, float along) const {
     const float length = std::hypot(to.x - from.x, to.y - from.y), period = line.dash + line.gap;
     for (float t = -along; t < length; t += period) {

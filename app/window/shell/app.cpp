@@ -16,7 +16,7 @@ namespace headroom::app::window {
 
 namespace {
 
-// Least page size, px at scale 1; in smaller windows the page scrolls instead of shrinking.
+// Px at scale 1; the page scrolls in smaller windows.
 constexpr float kLeastWidth = 640, kLeastHeight = 340;
 
 // The page's size, at least the minimum, with room for scroll bars.
@@ -108,7 +108,6 @@ record::Status App::open(const lessons::Page& page) {
   return record::Ok{};
 }
 
-// Recalls earlier work on a page when it is first opened.
 void App::recall_page() {
   const lessons::Page* const opened = &page().page();
   if (settings_ == nullptr || page().runs().is_given() ||

@@ -36,7 +36,7 @@ class App {
 
   // Polls the engines. True if a frame is needed.
   bool poll(double now);
-  // Applies theme and scale, between frames.
+  // Call between frames.
   void before_frame();
   void draw(double now);
   // Writes the latest state to the settings file.
@@ -44,7 +44,7 @@ class App {
 
   // Opens a page from the next frame on, or reports why it cannot. `step`: the step of Read more.
   void go_to(const lessons::Page& page, int step = -1);
-  // Opens the link's page with the link's state, as far as it exists.
+  // Restores the link's state as far as it exists.
   void open_link(std::string_view text);
 
   UiState& ui() { return ui_; }
@@ -65,7 +65,6 @@ class App {
   void note_visit();
   void apply_link(const page::Link& link);
   void want_step(int step);
-  // Follows an entry of the finder.
   Turn follow(const page::Findable& chosen, PageFrame& frame);
   void draw_ways(PageFrame& frame, Turn& turn);
   void note_read();

@@ -30,7 +30,7 @@ bool contains(std::span<const lessons::Page* const> pages, const lessons::Page* 
   return std::find(pages.begin(), pages.end(), page) != pages.end();
 }
 
-// The pages of the open chapter. Returns the clicked page, or −1.
+// Returns the clicked page, or −1.
 int draw_pages(const lessons::Chapter& chapter, int current, float height, Rect& column,
                std::span<const lessons::Page* const> read) {
   int clicked = -1;
@@ -116,7 +116,7 @@ std::string_view name_of(ThemeId id) {
   return id == ThemeId::kLight ? "light" : id == ThemeId::kDark ? "dark" : "high contrast";
 }
 
-// Shades a ring that extends beyond the window. A thick circle of ImGui's would fold at its inner edge.
+// The ring extends beyond the window. A thick circle of ImGui's would fold at its inner edge.
 void shade_around(ImDrawList& list, const ImVec2& center, float inner, float outer) {
   constexpr int kCorners = 96;
   constexpr ImU32 kShade = IM_COL32(0, 0, 0, 150);
@@ -166,7 +166,7 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
   const float room = rect.y1 - column.y0 - px(wide ? 72 : 8);
   const int all = static_cast<int>(chapters.size() + open);
   const float row = std::clamp(room / static_cast<float>(all), px(22), px(wide ? 36 : 34));
-  // If even the lowest rows are too many, only rows around the current chapter are shown.
+  // If even the lowest rows are too many, only those around the current chapter are shown.
   const int shown = std::min(all, static_cast<int>(room / row + 0.01f));
   const int first = std::clamp(frame.place.chapter - shown / 2, 0, all - shown);
   PageChoice choice;

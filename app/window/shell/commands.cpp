@@ -22,8 +22,6 @@ struct Command {
   int which = 0;
 };
 
-// --- commands without a key
-
 Turn turn_page(PageFrame&, int which) { return which > 0 ? Turn::kOn : Turn::kBack; }
 
 void play(PageFrame& frame, int which) { frame.page.figures().play(which > 0, frame.now); }

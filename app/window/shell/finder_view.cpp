@@ -84,7 +84,6 @@ void FinderView::search(std::span<const lessons::Page* const> read) {
     found_ = finder_.find(typed_, {now_, here_, read});
 }
 
-// Handles keys and wheel; `rows`: visible rows.
 void FinderView::move(std::size_t rows) {
   const std::size_t last = found_.empty() ? 0 : found_.size() - 1;
   if (pressed(ImGuiKey_DownArrow)) chosen_ = chosen_ == last ? 0 : chosen_ + 1;

@@ -15,7 +15,6 @@ namespace headroom::app::window {
 
 // Commands (actions of keys and buttons) that would do something now.
 std::vector<page::Findable> commands_now(const PageFrame& frame);
-// Returns where the reader wants to go.
 Turn run_command(std::string_view id, PageFrame& frame);
 
 class FinderView {
@@ -39,7 +38,6 @@ class FinderView {
   std::size_t chosen_ = 0, first_ = 0;
 };
 
-// The glossary: all terms, with the pages that use them.
 class GlossaryView {
  public:
   explicit GlossaryView(const lessons::Course& course) : entries_(page::glossary_of(course)) {}

@@ -16,7 +16,7 @@ namespace {
 constexpr float kGlossaryWidth = 640, kGlossaryPadding = 20, kGlossaryLine = 24;
 constexpr std::size_t kFewPages = 6;
 
-// A page's title as a link; `rest` becomes the room after it. True if clicked.
+// `rest` becomes the room after the link. True if clicked.
 bool page_link(const std::string& id, std::string_view title, Rect& rest, const Rect& whole) {
   const float room = whole.width();
   const std::string shown = shortened(Face::kMedium, 12, title, room);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kZoom = 0.7, kPan = 0.15;  // shares of the visible range
 
-// The next larger (+1) or smaller (−1) font scale.
+// `direction`: +1 or −1.
 float next_font_scale(float now, int direction) {
   constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
   if (direction > 0) {
@@ -193,7 +193,7 @@ void step(PageFrame& frame, int which) {
 
 Turn turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(frame) : screen_before(frame); }
 
-// A larger (+1) or smaller (−1) batch, if the page has a batch and no question is open.
+// Does nothing without a batch or with an open question.
 void change_batch(PageFrame& frame, int direction) {
   page::PageModel& page = frame.page;
   if (page.question().hides() || !page.settings().has(kMainSlider)) return;

@@ -27,7 +27,6 @@ class Act {
       turns_ = does;
   }
   constexpr bool empty() const { return stays_ == nullptr && turns_ == nullptr; }
-  // Returns where the reader wants to go.
   Turn operator()(PageFrame& frame, int which) const {
     if (turns_ != nullptr) return turns_(frame, which);
     stays_(frame, which);
@@ -67,7 +66,6 @@ struct KeyEntry {
 
 std::span<const KeyEntry> key_table();
 
-// Handles this frame's keys. Returns where the reader wants to go.
 Turn take_keys(PageFrame& frame);
 void draw_keys(PageFrame& frame);
 

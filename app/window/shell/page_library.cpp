@@ -89,7 +89,6 @@ record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
   auto opened = find_or_make(page);
   if (!opened) return opened;
   if (!page.schema.empty()) {
-    // Pages with the same schema share the reader's changes.
     const page::PageModel*& last = calculators_[page.schema];
     page::PageModel& model = opened.value()->model();
     if (last != nullptr && last != &model) model.adopt(carried_over(page, *last));

@@ -34,7 +34,6 @@ class PageLibrary {
   record::Result<PageView*> open(const lessons::Page& page);
   // Call after the first frame: loading an engine slows the drawing.
   void start_engines();
-  // True if anything changed.
   bool poll(double now);
   bool running() const;
   // The engine's devices; empty: not reported yet, or no engine.

@@ -45,8 +45,8 @@ struct UiState {
   float stage_scale = 1;
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage
   bool spotlight = false;                                           // on stage, at the mouse
-  bool notes = false;                                               // on stage: the page's notes for the presenter
-  std::filesystem::path assets;                                     // contains the fonts of exported files
+  bool notes = false;                                               // on stage: notes for the presenter
+  std::filesystem::path assets;                                     // contains exported files' fonts
   PassingWords passing;
   std::string notice;  // notices, one per line, shown until closed
 

@@ -26,12 +26,12 @@ class PlatformWindow {
   PlatformWindow& operator=(const PlatformWindow&) = delete;
 
   bool should_close() const;
-  // Minimized or without a size: nothing to draw.
+  // True if minimized or without a size.
   bool hidden() const;
   float display_scale() const;
   // On the primary monitor; off restores the previous place.
   void set_full_screen(bool on);
-  // Returns at an event, or after `seconds`. True on input, or if the window was resized or uncovered.
+  // Returns at an event or after `seconds`. True on input, resizing or uncovering.
   bool wait(double seconds);
 
   // `content` draws into a started ImGui frame; `before_present` is called before the picture is shown.

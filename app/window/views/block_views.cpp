@@ -47,7 +47,6 @@ void draw_head(bool reached) {
   if (!reached) ring({at.x0 + px(7), at.center_y()}, px(6), theme().text3, 1.5f);
 }
 
-// A card with the task, its progress, and finally what the task shows.
 void draw_task(PageFrame& frame, Step, const PagePart& part) {
   const page::Task& task = frame.page.task();
   const bool reached = task.state() == page::Task::State::kReached;

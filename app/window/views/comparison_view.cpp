@@ -47,7 +47,7 @@ void draw_spread(const Rect& at, const page::Comparison::Row& row) {
       fmt::format("{}, medians over steps. A: {}, {}. B: {}, {}.", row.head, row.a, row.spread_a, row.b, row.spread_b));
 }
 
-// A difference in ink, and the reason for having none in gray.
+// Differences are in ink, reasons for having none in gray.
 Rect draw_change(const Rect& at, float em, const page::Comparison::Row& row) {
   const std::string shown = shortened(row.told ? Face::kSemiBold : Face::kRegular, em, row.change, at.width());
   return text_in(row.told ? Face::kSemiBold : Face::kRegular, em, at, row.told ? theme().text : theme().text3, shown);
@@ -91,8 +91,7 @@ void draw_quantity(Rect column, const page::Comparison::Row& row, bool with_shar
   draw_spread(whole, row);
 }
 
-// A column per quantity; the columns share the remaining room. If room is short, the runs' names shrink first, then the
-// shares are dropped.
+// The columns share the remaining room. If it is short, the runs' names shrink first, then the shares are dropped.
 void draw_table(const PageFrame& frame, Rect rect) {
   const page::Comparison& comparison = frame.page.run_a().comparison();
   const bool with_share = width_of(comparison, true) <= rect.width() - px(kLeastName);
@@ -141,7 +140,7 @@ void draw_line(const PageFrame& frame, Rect rect) {
   for (const page::Comparison::Row& row : shown) {
     const float from = x;
     x = text_in(Face::kRegular, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text2, row.head).x1 + px(6);
-    // Extra room, so that rounding does not shorten words that fit.
+    // Rounding must not shorten words that fit.
     x = draw_change({x, rect.y0, rect.x1 + px(20), rect.y1}, 12, row).x1;
     draw_spread({from, rect.y0, x, rect.y1}, row);
     x += px(20);

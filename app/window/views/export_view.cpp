@@ -30,7 +30,7 @@ constexpr std::array<FormatChoice, 5> kFormats{{{paint::Format::kSvg, "SVG", "sv
                                                 {paint::Format::kJson, "JSON", "json"}}};
 constexpr int kExportColumns = 1000;
 
-// Writes the current figure in each chosen format. Returns a sentence with the result.
+// Returns a sentence with the result.
 std::string write_figure(PageFrame& frame) {
   const fs::path folder = frame.ui.exports.folder;
   std::error_code failed;

@@ -32,7 +32,6 @@ bool has_time(const lessons::FigureData& figure) {
          lessons::panel_of<lessons::Lanes>(figure) != nullptr;
 }
 
-// The x at which hidden data begins.
 std::optional<double> hidden_from(const lessons::FigureData& figure) {
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
   return timeline == nullptr ? std::nullopt : timeline->hidden_from;
@@ -128,7 +127,7 @@ void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string
   if (button("trace", at, text, ButtonKind::kSecondary, page::can_run(frame.page))) page::trace(frame.page, frame.now);
 }
 
-// Searches kernels: Enter shows the next match, Shift+Enter the previous.
+// Enter shows the next match, Shift+Enter the previous.
 void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
   const auto* lanes = lessons::panel_of<lessons::Lanes>(figure);
   had_lanes_ = scene_.search.has_value() && lanes != nullptr;
@@ -186,7 +185,7 @@ void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure,
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 
-// The marker follows the mouse. Beyond the axis's end, marker and axis grow.
+// Beyond the axis's end, marker and axis grow.
 void FigureCard::drag_guess(PageFrame& frame, ImVec2 mouse) const {
   page::Question& question = frame.page.question();
   // A click is no guess.
@@ -322,7 +321,7 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   if (lanes != nullptr && !lanes->marked.empty()) draw_chip(lanes->marked, area.y0 + px(32));
 }
 
-// The scene's plot in `rect`, or `rect` without a plot.
+// Returns `rect` itself without a plot.
 Rect FigureCard::plot_in(const Rect& rect) const {
   const Rect& plot = scene_.map.plot;
   return plot.width() <= 0 ? rect : plot.moved({rect.x0, rect.y0});

@@ -24,7 +24,6 @@ void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, co
 
 class FigureCard {
  public:
-  // Title, source, run, time axis, predicted or measured.
   void draw_head(PageFrame& frame, const Rect& rect);
   // On stage: draws source and subject.
   void draw_caption(PageFrame& frame, Rect rect);
@@ -32,13 +31,11 @@ class FigureCard {
   // Narrow pages: the list of live tensors, over the picture.
   void draw_drawer(PageFrame& frame, const Rect& rect);
 
-  // The picture as last drawn.
   const paint::Scene& scene() const { return scene_; }
   // Columns of data that the plot has room for.
   int columns() const { return static_cast<int>(plot_width_); }
-  int layouts() const { return layouts_; }  // number of layouts so far
+  int layouts() const { return layouts_; }
 
-  // The kind whose band or row the mouse is on.
   std::optional<record::Category> pointed_at() const { return pointed_at_; }
 
   // Focuses the kernel search, if there is one.
@@ -68,7 +65,6 @@ class FigureCard {
   Rect plot_in(const Rect& rect) const;
   void draw_awaited(const Rect& rect, std::string_view words) const;
   static void draw_words_over(const Rect& area, std::string_view words);
-  // Explains missing kernels, with a button to record them.
   void draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const;
   void draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
   void select_at(PageFrame& frame, ImVec2 mouse) const;
@@ -90,7 +86,7 @@ class FigureCard {
 // Figures among the words: small, not interactive, laid out only when their content changes.
 class Insets {
  public:
-  // Takes room from the column. `place`: step and part of the page. A click shows the figure at full size.
+  // Takes room from the column. `place`: step and part of the page. A click shows the full-size figure.
   void draw(PageFrame& frame, std::pair<int, int> place, const lessons::FigureBlock& block);
 
  private:

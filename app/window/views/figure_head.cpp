@@ -27,7 +27,7 @@ float choice_width(const record::ParamSpec& spec) {
   return widest + px(40);
 }
 
-// The largest width that a figure needs next to the tabs, so that the tabs look alike on all figures.
+// The maximum over all figures, so that the tabs look alike.
 float width_beside_tabs(const PageFrame& frame) {
   float choices = 0;
   for (const std::string& id : frame.page.page().figures) {
@@ -43,7 +43,7 @@ float width_beside_tabs(const PageFrame& frame) {
   return choices + source_badge_width(record::Source::kPredicted) + px(8) + run_choice_width(frame.page);
 }
 
-// The page's figures as tabs, or as a pull-down if the tabs are wider than `room`. Returns the right edge.
+// Uses a pull-down if the tabs are wider than `room`. Returns the right edge.
 float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   const float em = frame.density == Density::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
@@ -102,7 +102,7 @@ void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureDa
   if (cut && pointed(rect)) tooltip(words);
 }
 
-// The figure's own settings from right to left. Returns the left edge.
+// Draws from right to left and returns the left edge.
 float draw_figure_choices(PageFrame& frame, Rect rect) {
   const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
@@ -119,7 +119,7 @@ std::string step_words(const page::PageModel& page, std::size_t frame) {
   return fmt::format("step {} of {}", frame, page.figures().frames());
 }
 
-// The player: step back, play or pause, step on, "step 3 of 18". Returns the left edge.
+// Step back, play or pause, step on, "step 3 of 18". Returns the left edge.
 float draw_player(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
   if (page.figures().frames() < 2) return rect.x1;
@@ -158,7 +158,7 @@ constexpr LayerFacts kLayers[] = {
     {page::Layer::kMeasured, "Measured", Icon::kRecorded, "Measured in a run with these settings"},
 };
 
-// Width of all layers that the page can have, so that tabs do not move.
+// Includes all layers that the page can have, so that tabs do not move.
 float width_of_layers(const PageFrame& frame) {
   if (!experiments::trains(frame.page.page().demo) || !frame.widgets.run_button()) return 0;
   std::vector<Toggle> all;
@@ -166,7 +166,7 @@ float width_of_layers(const PageFrame& frame) {
   return toggles_width(all, wide(frame));
 }
 
-// The figure's layers from right to left. Returns the left edge.
+// Draws from right to left and returns the left edge.
 float draw_layers(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   if (!frame.widgets.run_button()) return rect.x1;
@@ -230,7 +230,6 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   head.x1 = draw_player(frame, head);
   const bool elsewhere = frame.density == Density::kNarrow || frame.widgets.have_figure_params();  // in the settings
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
-  // The card choice, unless the verdict strip has it.
   const bool own_card = page.figures().shown().on_card && verdict_height(frame) == 0;
   if (own_card && head.width() > card_choice_width(page) + px(kLeastTitle)) head.x1 = draw_card_choice(page, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;

@@ -23,14 +23,13 @@ class Markdown;
 class PageWidgets;
 struct SecondCard;
 
-// How much room a page has.
 enum class Density : unsigned char { kNarrow, kCompact, kWide };
 // `width` is px at scale 1.
 constexpr Density density_for(float width) {
   return width < 1100 ? Density::kNarrow : width < 1500 ? Density::kCompact : Density::kWide;
 }
 
-// Without room for both, words and figure are two faces of the page.
+// Without room for both, words and figure take turns.
 constexpr bool has_faces(float width) { return width < 920; }
 
 struct WordsState {
@@ -46,7 +45,7 @@ struct SightState {
 };
 
 struct GuessState {
-  std::string text;   // text in the field
+  std::string text;
   std::string error;  // why `text` is no size; empty: it is one
   bool editing = false;
 };
@@ -60,7 +59,7 @@ struct SettingsState {
 
 // The setting that the finder leads to; its control gets the keyboard focus.
 struct SoughtState {
-  std::string param;  // its key; "figure " precedes a figure's
+  std::string param;  // "figure " precedes a figure's key
   int frames = 0;     // left to reach it
 };
 

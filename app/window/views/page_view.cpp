@@ -47,7 +47,7 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   return frame;
 }
 
-// Draws the figure into the room that the widgets next to it leave.
+// Uses the room that the widgets next to the figure leave.
 void PageView::draw_figure(PageFrame& frame, Rect rect, bool with_head) {
   const bool wide = frame.density == Density::kWide;
   for (WidgetView* widget : widgets_.in(Slot::kBesideFigure)) widget->draw(frame, rect);
@@ -120,7 +120,7 @@ void PageView::light(const PageFrame& frame) {
   page::preview(*model_, act == nullptr ? std::span<const lessons::Setting>() : act->settings);
 }
 
-// Notes in the lower part of `rest` if the presenter asked for them.
+// Uses the lower part of `rest`, if the presenter asked for notes.
 void PageView::draw_notes(const PageFrame& frame, Rect& rest) const {
   const lessons::Page& page = model_->page();
   if (!frame.ui.notes || page.lesson.notes.empty()) return;

@@ -30,7 +30,6 @@ class PageView {
 
   // Call before anything acts on the page.
   PageFrame frame(const Surroundings& surroundings);
-  // Returns where the reader wants to go.
   Turn draw(PageFrame& frame, const Rect& rect);
   // For an audience: draws the claim, the figure and the words of the moment.
   void draw_stage(PageFrame& frame, const Rect& rect);

@@ -24,7 +24,7 @@ std::string number_text(double value, double unit) {
   return value < 1000 * unit ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
 }
 
-// An answer to choose: a ring, filled if chosen, and words. The whole row is the control.
+// A ring, filled if chosen, and words. The whole row is the control.
 void draw_choice(PageFrame& frame, std::size_t index) {
   page::Question& question = frame.page.question();
   const std::string& words = question.choices()->choices[index].words;
@@ -104,7 +104,6 @@ void draw_lock(PageFrame& frame) {
     lock_answer(frame);
 }
 
-// Notes for the reader before the answer.
 std::vector<std::string_view> notes(const PageFrame& frame) {
   std::vector<std::string_view> all;
   const std::string_view missing = frame.page.question().why_not_lock();
@@ -223,7 +222,6 @@ std::string right_answer(const page::Question& question) {
   return {};
 }
 
-// The verdict, the reply to the choice, and the reason.
 void draw_verdict(PageFrame& frame) {
   const page::Question& question = frame.page.question();
   if (begin_card("reveal", frame)) {
@@ -252,7 +250,6 @@ void draw_waiting(PageFrame& frame) {
   put_callout(CalloutKind::kNote, head, body);
 }
 
-// The right answer and why, without a guess.
 void draw_skipped(PageFrame& frame) {
   if (begin_card("reveal", frame)) {
     card_head(Icon::kInfo, "The answer");

@@ -151,8 +151,7 @@ Turn draw_navigation(PageFrame& frame, const Rect& rect) {
   return turn;
 }
 
-// A part of the page with its own scroll bar. Its window is slightly larger than the content, for focus rings and the
-// bar.
+// A part of the page with its own scroll bar. Its window exceeds the content slightly, for focus rings and the bar.
 bool begin_column(const char* id, const Rect& rect) {
   const float ring = px(6);
   ImGui::SetCursorScreenPos({rect.x0 - ring, rect.y0 - ring});

@@ -58,7 +58,7 @@ std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
   return "";
 }
 
-// A pill, in the danger color if the step does not fit. Returns the right edge.
+// Uses the danger color if the step does not fit. Returns the right edge.
 float draw_pill(float x, float center_y, Verdict verdict, const std::string& words) {
   const Rect pill{x, center_y - px(13), x + text_width(Face::kSemiBold, 13, words) + px(24), center_y + px(13)};
   const bool bad = verdict == Verdict::kDoesNotFit;
@@ -110,7 +110,7 @@ void draw_parts(const Rect& rect, const std::string& measured, std::span<const s
   if (cut && pointed(rect)) tooltip(wordings.back());
 }
 
-// Results under the card's limit: the largest batch that ran and the smallest that did not; 0 if none.
+// The largest batch that ran and the smallest that did not, under the card's limit; 0 if none.
 struct Tried {
   std::int64_t ran = 0, ended = 0;
 
@@ -311,7 +311,7 @@ void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t fro
   take_press(frame, pressed);
 }
 
-// Chips stay in place while the mouse is on them; a click could otherwise hit another chip.
+// Chips stay in place under the mouse; a click could otherwise hit another chip.
 std::vector<Chip> chips_on(PageFrame& frame, const Rect& rect, const PeakUnit& unit) {
   std::vector<Chip> chips;
   std::vector<std::string>& names = frame.state.ways;

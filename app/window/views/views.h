@@ -12,37 +12,33 @@
 
 namespace headroom::app::window {
 
-// --- the reading side: words, question, answer, notices and navigation
 // Returns where the reader wants to go.
 Turn draw_text_column(PageFrame& frame, const Rect& rect);
-// The open question or its answer, a step's words, or the page's first words.
+// The open question, its answer, a step's words, or the page's first words.
 void draw_words_of_moment(PageFrame& frame, const Rect& rect);
 // Goes to the next (+1) or previous (−1) step of Read more. False if there is none.
 bool walk(PageFrame& frame, int direction);
-// Goes to the first step. False if there is none.
+// False if there is no step.
 bool begin_more(PageFrame& frame);
-// Shows a step, from 0, or the first words (−1). Does nothing while the question is open.
+// −1 shows the first words. Does nothing while the question is open.
 void read_step(PageFrame& frame, int step);
 // Returns to the first words; the figure then shows everything.
 void leave_more(PageFrame& frame);
-// The page's problem, if any. Returns where the rest begins.
+// Returns where the rest begins.
 float draw_notice(const PageFrame& frame, const Rect& at);
-// The program's notice until the reader closes it. Returns where the rest begins.
+// Draws until the reader closes the notice. Returns where the rest begins.
 float draw_program_notice(PageFrame& frame, const Rect& at);
 
 // --- among the words, at ImGui's cursor
-// Each type of block is a row of the table in block_views.cpp. `step`: step of Read more, or −1 for the page's first
-// words.
+// Each type of block has a row in block_views.cpp's table. `step`: step of Read more, or −1 for the first words.
 void draw_parts(PageFrame& frame, int step, const page::PageParts& parts);
 // Links act at once; a refused setting becomes the page's notice.
 void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, float line);
 // The table is at most as wide as its column: cells wrap between words, and letters shrink if whole words do not fit.
 void draw_word_table(const PageFrame& frame, const lessons::TableBlock& table);
 
-// --- questions
-// The question, the awaited answer or the reply; nothing if the page asks nothing.
+// The question, the awaited answer or the reply, if any.
 void draw_question(PageFrame& frame);
-// Called for Enter and for the button.
 void lock_answer(PageFrame& frame);
 
 struct SecondCard {
@@ -60,16 +56,14 @@ void draw_verdict(PageFrame& frame, const Rect& rect);
 float draw_card_choice(page::PageModel& page, const Rect& row);
 float card_choice_width(const page::PageModel& page);
 
-// --- runs
 // Height in px at scale 1; 0 if there is nothing to compare.
 float comparison_height(const PageFrame& frame);
-// Compares run B with run A. Wide pages show both runs and the difference, others only the changes.
+// Wide pages show both runs and the difference, others only the changes.
 void draw_comparison(PageFrame& frame, const Rect& rect);
 // True if there are other runs, and looking at them gives no answer away.
 bool runs_to_choose(const page::PageModel& page);
 // The width of "3 runs" and an arrow.
 float run_choice_width(const page::PageModel& page);
-// The current run's machine and settings, and a list of the other runs.
 void draw_run_choice(PageFrame& frame, const Rect& rect);
 
 // --- a column of words and drawings, at ImGui's cursor
@@ -80,7 +74,6 @@ inline constexpr float kColumnWidth = 440;  // wider columns use the em of wide 
 // Line height (over em) and em of a page's words.
 float text_line(const PageFrame& frame);
 float text_em(const PageFrame& frame);
-// The em of words in a card.
 float card_em(const PageFrame& frame);
 
 void gap(float height);  // px at scale 1
@@ -91,7 +84,6 @@ Rect take(float height);
 // Moves the cursor below `rect`, which was drawn without take().
 void end_drawing(const Rect& rect);
 
-// Draw a paragraph, or a callout, at the cursor.
 void put_words(Face face, float em, float line, Color color, std::string_view words);
 void put_callout(CalloutKind kind, std::string_view head, std::string_view body);
 

@@ -37,7 +37,6 @@ struct Layout {
   std::vector<bool> numbers;
 };
 
-// Width of each column's widest word or cell.
 std::vector<float> column_widths(const lessons::TableBlock& table, float em, bool whole_cells) {
   std::vector<float> widths;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
@@ -53,7 +52,7 @@ std::vector<float> column_widths(const lessons::TableBlock& table, float em, boo
 
 float sum(const std::vector<float>& widths) { return std::accumulate(widths.begin(), widths.end(), 0.0f); }
 
-// Columns fit whole cells if possible; otherwise each column gets its longest word and a share of the remaining room.
+// Columns fit whole cells if possible; otherwise each gets its longest word and a share of the remaining room.
 Layout layout_of(const lessons::TableBlock& table, float em, float room) {
   Layout layout{.em = em, .widths = {}, .numbers = {}};
   room -= px(kTableGap) * static_cast<float>(table.columns.size() - 1);

@@ -111,7 +111,7 @@ void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
   }
 }
 
-// The numbers of the visible lines; lines with an error are highlighted.
+// Lines with an error are highlighted.
 void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line_height) const {
   const std::vector<std::int64_t> marked = marked_lines();
   const auto lines = 1 + std::count(text_.begin(), text_.end(), '\n');
@@ -170,7 +170,7 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   (void)frame.page.set_param("source", as_parameter(text_));  // now, because the next key may be Run's
 }
 
-// The verdict, then the compiler's messages; a click on a message goes to its line.
+// A click on a compiler message goes to its line.
 void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
   ImGui::SetCursorScreenPos(upper_left(rect));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));

@@ -18,7 +18,7 @@ class KernelEditor final : public WidgetView {
   void draw(PageFrame& frame, Rect& rect) override;
 
   const std::string& text() const { return text_; }
-  // Lines with an error in the last compilation; none once the source has changed.
+  // Error lines of the last compilation; none once the source has changed.
   std::vector<std::int64_t> marked_lines() const;
 
  private:
@@ -32,10 +32,10 @@ class KernelEditor final : public WidgetView {
   std::string exercise_;
   std::string text_;
   std::map<std::string, std::string> own_;  // the reader's sources, by exercise
-  bool figure_face_ = false;                // without room for both, shows the figure
-  bool solution_ = false;                   // shows a solution, not the reader's source
-  float scroll_y_ = 0;                      // of the source, in the last frame
-  std::int64_t go_to_ = 0;                  // line to scroll to; 0: none
+  bool figure_face_ = false;
+  bool solution_ = false;
+  float scroll_y_ = 0;      // of the source, in the last frame
+  std::int64_t go_to_ = 0;  // line to scroll to; 0: none
   std::optional<record::KernelReport> report_;
   bool report_fits_ = false;  // the report is about the current source
 };

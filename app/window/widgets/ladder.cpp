@@ -29,7 +29,7 @@ void draw_switch(const Rect& at, bool on, bool hovered) {
 
 }  // namespace
 
-// A chip on its row of the figure, to drag by its grip or to switch off.
+// The chip can be dragged by its grip or switched off.
 void LadderView::draw_rung(const DragOrder::Row& row) const {
   const page::Ladder::Switch& each = page_.ladder().switches()[row.place];
   const std::string refused = page_.ladder().why_not(row.place), name = experiments::ladder_label(each.id);
@@ -66,7 +66,7 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
   text_fit(Face::kRegular, 12, foot, theme().text2, said);
 }
 
-// Draws chips on the figure's rows, which omit their names.
+// The figure's rows omit their names.
 void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   const auto& names = frame.figure.scene().rungs;
   if (!page_.figures().draws_ladder() || !names) return;

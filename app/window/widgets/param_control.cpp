@@ -19,7 +19,6 @@ namespace {
 using record::ParamKind;
 using record::ParamSpec;
 
-// The parameter that a control shows and sets.
 struct Control {
   PageFrame& frame;
   ParamsOf of;
@@ -40,7 +39,7 @@ struct Control {
   }
 };
 
-// The value next to its label; a double click turns it into a field.
+// A double click turns the value into a field.
 void draw_editable_value(const Control& control, const Rect& rect) {
   PageState& state = control.frame.state;
   const ParamSpec& spec = control.spec;
@@ -98,7 +97,7 @@ void draw_choice(const Control& control, const Rect& rect) {
   if (changed) control.set(std::string(choices[static_cast<std::size_t>(selected)].key));
 }
 
-// The largest value predicted to fit; empty if unknown.
+// The prediction; empty if unknown.
 std::optional<std::int64_t> largest_that_fits(const Control& control) {
   const StepPlan* const plan = control.of == ParamsOf::kPage ? page::plan_of(control.frame.page) : nullptr;
   if (plan == nullptr || plan->cards.empty() || !(plan->params == control.params())) return std::nullopt;

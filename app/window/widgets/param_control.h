@@ -21,8 +21,7 @@ bool is_sought(const PageState& state, ParamsOf of, const record::ParamSpec& spe
 
 constexpr float kCellHeight = 52, kCellGap = 12;  // label with control; gap between rows
 
-// Width of the column with Run and the gap before it, right of the controls below the figure; the sweep's controls take
-// its lower half.
+// Includes the gap before the column; the sweep's controls take the lower half.
 constexpr float run_column_width(Density density) { return density == Density::kWide ? 196 : 150; }
 constexpr float run_column_gap(Density density) { return density == Density::kWide ? 28 : 16; }
 // Narrow pages: the sweep's part of the line.
@@ -30,10 +29,9 @@ constexpr float kNarrowSweep = 128;
 
 void draw_label(const record::ParamSpec& spec, const Rect& rect);
 
-// A label and its control for the page's settings or the current figure's parameters. Fixed settings are text.
+// Fixed settings are text.
 void draw_param(PageFrame& frame, ParamsOf of, const record::ParamSpec& spec, Rect cell);
 
-// --- the column right of the settings: Run with its estimate and progress, and the pin
 void draw_run(PageFrame& frame, Rect rect);
 // Says why nothing can run and what to do, as far as it fits; a tooltip has all of it.
 void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head = "No engine. ");

@@ -14,7 +14,7 @@ namespace headroom::app::window {
 
 namespace {
 
-// "0.7 s left", "2 min left"
+// "0.7 s left"
 std::string time_left(record::Nanoseconds left) {
   if (left < 0) return {};
   const double seconds = static_cast<double>(left) * 1e-9;
@@ -44,7 +44,6 @@ void draw_pin_button(PageFrame& frame, const Rect& rect) {
   if (button("pin", rect, page.run_a().pinned() == nullptr ? pin : unpin)) page::toggle_pin(page);
 }
 
-// A link back to the page's run, right-aligned to a label.
 void draw_way_back(PageFrame& frame, const Rect& label) {
   constexpr std::string_view kWords = "Back to the page's run";
   const Rect at{label.x1 - text_width(Face::kMedium, 12, kWords), label.y0, label.x1, label.y1};
@@ -55,7 +54,7 @@ void draw_way_back(PageFrame& frame, const Rect& label) {
   if (state.clicked) frame.page.show_run(0);
 }
 
-// Draws, without an engine, the reason in Run's place, with the pin below.
+// The reason takes Run's place, above the pin.
 void draw_no_run(PageFrame& frame, const Rect& label, Rect rect) {
   page::PageModel& page = frame.page;
   if (page::left_the_begin(page))
@@ -70,7 +69,7 @@ void draw_no_run(PageFrame& frame, const Rect& label, Rect rect) {
   draw_no_engine(frame, rect, page::left_the_begin(page) ? "No engine. " : "");
 }
 
-// The run's memory, "0.2 of 21.6 GiB"; empty if unknown, hidden, or the question's answer.
+// "0.2 of 21.6 GiB"; empty if unknown, hidden, or the question's answer.
 std::string needs_words(const PageFrame& frame) {
   const auto needs = page::needs_of(frame.page);
   if (!needs || !frame.ui.free_memory) return {};

@@ -75,7 +75,6 @@ std::vector<const ParamSpec*> folded_params(const PageFrame& frame) {
   return specs;
 }
 
-// True if more settings can be set and matter to the current figure.
 bool has_more(const PageFrame& frame) {
   if (frame.widgets.have_figure_params()) return lessons::follows_settings(frame.page.figures().shown());
   return frame.page.control().fixed_settings().empty() && !frame.widgets.start_runs();
@@ -218,7 +217,7 @@ std::vector<OfferedParam> SettingsView::offers(const PageFrame& frame) const {
   return all;
 }
 
-// Two rows of four with Run at the right end. "More settings" is the last cell, or the next one where nothing runs.
+// Two rows of four, Run at the right end. "More settings" is the last cell, or the next one where nothing runs.
 void SettingsView::draw(PageFrame& frame, Rect& rect) {
   Rect grid = rect;
   const bool wide = frame.density == Density::kWide;

@@ -37,13 +37,13 @@ class SweepRun {
 
   // The refusal of a plan appears below the button.
   void start(record::Result<SweepPlan> plan);
-  // Polls the sweep and shows new points on the page. True if anything changed.
+  // Shows new points on the page. True if anything changed.
   bool poll();
   bool running() const;
 
-  // Run, or progress and Stop. True if it must start.
+  // True if the sweep must start.
   bool draw(PageFrame& frame, Rect rect, const SweepWords& words);
-  // "Rung 4 of 11, about 40 s left", estimated from the finished points.
+  // "Rung 4 of 11, about 40 s left", estimated from finished points.
   std::string progress_words(const SweepWords& words, double now) const;
 
  private:

@@ -57,7 +57,6 @@ class WidgetView {
   virtual float narrow_height() const { return 34; }
   virtual void draw_narrow(PageFrame& frame, Rect rect) { draw(frame, rect); }
 
-  // Settings that the widget offers now.
   virtual std::vector<OfferedParam> offers(const PageFrame& /*frame*/) const { return {}; }
 
   virtual bool running() const { return false; }
@@ -89,9 +88,9 @@ class PageWidgets {
 
   // Widgets of the slot, in the page's order.
   std::vector<WidgetView*> in(Slot slot) const;
-  // The widget among the page's words; null: none.
+  // Null if there is none.
   WidgetView* among_words(std::string_view id) const;
-  // The widget of that type; null: none.
+  // Null if there is none.
   template <class View>
   View* find() const {
     for (const Made& each : made_)

@@ -60,7 +60,6 @@ class Watch {
     if (++unnoticed_ == kMostUnnoticed && trouble_.empty())
       trouble_ = fmt::format("{}, {}: {}", page.page().id, figure.head.id, wrong);
   }
-  // True if nothing is pending and the picture has the current settings.
   static bool settled(app::window::App& app) {
     PageModel& page = app.page();
     if (!settings_drive(page) || page.question().hides()) return true;

@@ -95,7 +95,6 @@ void wait_for_prediction(const Actor& actor) {
   actor.frames(3);
 }
 
-// Adds one to the batch.
 bool change_batch(const Actor& actor) {
   app::page::PageModel& page = actor.page();
   if (!settings_drive(page) || !page.settings().has("batch")) return false;
@@ -147,7 +146,7 @@ TEST_CASE("the screen never shows the answer's digits before the answer", "[gui]
         if (i > 0) continue;
         actor.question().skip();
         actor.frames(4);
-        IM_CHECK(!leaked(answers_of(actor.page()), numbers_in(actor.texts())).empty());  // now the answer appears
+        IM_CHECK(!leaked(answers_of(actor.page()), numbers_in(actor.texts())).empty());
       }
     });
   }

@@ -155,7 +155,7 @@ TEST_CASE("a killed planner is reported, the closed form replaces it, and a new 
     };
     actor.wait_until(predicted);
     actor.wait_until([&] { return !actor.app.awaits_prediction(); });
-    for (const bool answering : {false, true}) {  // idle, and answering
+    for (const bool answering : {false, true}) {
       const pid_t planner = engine_process(true);
       IM_CHECK_GT(planner, 0);
       // A stopped planner receives the question but cannot answer it.
@@ -290,7 +290,7 @@ TEST_CASE("both sides of the card's border are run, and the slider shows the res
     };
     IM_CHECK(marked(largest, Kind::kFits));
     IM_CHECK(marked(largest + 1, Kind::kOutOfMemory));
-    IM_CHECK_EQ(actor.page().settings().integer("batch"), largest);  // the largest batch that ran is on show
+    IM_CHECK_EQ(actor.page().settings().integer("batch"), largest);
     IM_CHECK(shows_evidence(actor.page()));
     actor.wait_until([&] { return plan_of(actor.page()) != nullptr && why_no_trial(actor.page()).empty(); });
     actor.frames(3);

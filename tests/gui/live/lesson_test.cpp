@@ -32,7 +32,6 @@ Stage with_engine(const char* page, bool large) {
   return stage;
 }
 
-// True if figure and verdict have the current settings.
 bool settled(const Actor& actor) {
   app::page::PageModel& page = actor.page();
   const app::StepPlan* const plan = plan_of(page);
@@ -46,7 +45,6 @@ bool settled_with_borders(const Actor& actor) {
   return card.largest_batch && card.largest_sequence;
 }
 
-// Takes pictures in both themes.
 void picture(const Actor& actor, const std::string& screens, const std::string& name) {
   for (const auto& [theme, of] : {std::pair(ThemeId::kDark, " dark "), std::pair(ThemeId::kLight, " light ")}) {
     actor.app.ui().theme = theme;
@@ -84,7 +82,6 @@ class Presenter {
   int pictures_ = 0;
 };
 
-// Up and Down move the batch and the figure; Down restores both.
 void check_batch_keys(const Actor& actor, Presenter& presenter) {
   actor.wait_until([&] { return settled(actor); });
   const double before = presenter.peak();
@@ -101,7 +98,6 @@ void check_batch_keys(const Actor& actor, Presenter& presenter) {
   IM_CHECK_EQ(presenter.peak(), before);
 }
 
-// A digit turns its switch, X turns it back.
 void check_switch_keys(const Actor& actor, Presenter& presenter, int digit) {
   const auto known = [](const app::page::WayOut* way) { return !way->turned || (way->change && way->current); };
   actor.wait_until([&] {
@@ -179,7 +175,7 @@ void teach_the_paths(const Actor& actor, Presenter& presenter) {
   actor.jump("loss_paths");
   IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "loss_paths");
   presenter.picture("paths question");
-  presenter.press(ImGuiKey_Space);  // without a guess
+  presenter.press(ImGuiKey_Space);
   IM_CHECK(actor.question().state() == Question::State::kSkipped);
   actor.wait_until([&] { return settled(actor); });
   presenter.picture("paths answer");

@@ -83,7 +83,6 @@ TEST_CASE("ten random sizing questions take one action per setting and have head
         actor.frames(2);
         ++actions;
       };
-      // Card and model are lists; a sequence is typed.
       actor.click("skip");
       actor.wait_until([&] { return awaits_prediction(actor.page()) || verdict(actor) != nullptr; });  // engine ready
       act([&] { IM_CHECK(actor.page().set_param("model", asked.model).ok()); });

@@ -37,7 +37,6 @@ Stage stage_of(const TestAssets& assets, const char* page) {
 
 constexpr std::size_t kAllPoints = 1'000;
 
-// Stops the sweep once `points` points are done.
 void run_to_end(Actor& actor, const std::string& name, std::size_t points = kAllPoints) {
   actor.click("run sweep");
   int frames = 0;

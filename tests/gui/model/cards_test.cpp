@@ -21,7 +21,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// A stored GPU run; an empty name leaves the GPU unknown.
+// An empty name leaves the GPU unknown.
 std::shared_ptr<const record::Recording> gpu_run(const std::string& name = "NVIDIA H200") {
   const auto stored = small_run({.device = record::DeviceKind::kGpu});
   record::RunInfo info = stored->info();
@@ -80,7 +80,6 @@ TEST_CASE("a step that does not fit has the line of the strip's card, whatever c
     CHECK(line->y == static_cast<double>(on.card.memory - on.card.process.bytes));
     CHECK(line->label.starts_with(label));
   }
-  // Choosing a card removes the limit.
   model->choose_card(lessons::card_named("GeForce RTX 4090"));
   CHECK(model->settings().integer("cap") == 0);
   CHECK(line_of(*model)->label.starts_with("GeForce RTX 4090"));

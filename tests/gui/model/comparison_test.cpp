@@ -27,7 +27,7 @@ TEST_CASE("run A is a separate run that is compared with the shown one", "[windo
   reader.model.question().skip();
   reader.model.run(0);
   reader.poll(2);
-  CHECK_FALSE(can_pin(reader.model));  // not while the run grows
+  CHECK_FALSE(can_pin(reader.model));
   reader.finish_run();
   toggle_pin(reader.model);
   REQUIRE(reader.model.run_a().pinned());
@@ -75,7 +75,7 @@ TEST_CASE("compared runs are named by the settings that differ", "[window][page]
 
 namespace {
 
-// A run with these step times, the first for warm-up, and 1,000 tokens per step.
+// The first step is for warm-up; a step has 1,000 tokens.
 record::Recording timed(const std::vector<double>& milliseconds,
                         record::OutcomeKind end = record::OutcomeKind::kCompleted) {
   record::Recording run(record::RunInfo{.demo = "train_step"});
@@ -281,7 +281,7 @@ TEST_CASE("a run with unknown settings is shown as recorded, with a notice", "[w
   info.params["foo"] = "1";
   later->set_info(info);
   reader.model.add_run(later, RunOnShow::From::kEarlierStart, "20261123-174502-125_where_memory_goes.hrec");
-  CHECK(reader.model.runs().shown() == 0);  // it does not replace the current run
+  CHECK(reader.model.runs().shown() == 0);
   CHECK_FALSE(notice_of(reader.model));
   reader.model.show_run(1);
   CHECK(reader.model.figure(400).head.source == record::Source::kRecorded);

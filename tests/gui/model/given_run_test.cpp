@@ -56,11 +56,11 @@ TEST_CASE("a given run is shown completely, with its settings, without a questio
   CHECK_FALSE(figure.head.guess);
   CHECK_FALSE(figure.head.guess_open);
   CHECK(std::ranges::count(timeline.lines, lessons::LineStyle::kPredicted, &lessons::StepLine::style) == 1);
-  REQUIRE(plan_of(model) != nullptr);  // the strip's plan
+  REQUIRE(plan_of(model) != nullptr);
   CHECK(plan_of(model)->params == model.settings());
   CHECK(measured_peak(model) == peak_of({}));
   CHECK(can_run(model));
-  REQUIRE(model.set_param("batch", "2").ok());  // the settings can be changed
+  REQUIRE(model.set_param("batch", "2").ok());
   CHECK_FALSE(shows_evidence(model));
 }
 

@@ -41,7 +41,6 @@ std::unique_ptr<PageModel> open(const char* id, std::vector<std::shared_ptr<cons
   return std::make_unique<PageModel>(page(id), experiments::training_step(), std::move(sources));
 }
 
-// Polls until nothing is pending.
 void settle(PageModel& model, app::Predictions& service) {
   for (int quiet = 0, i = 0; quiet < 20 && i < 4000; ++i) {
     if (model.poll(0, service.poll()) || service.busy())
@@ -85,14 +84,13 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
   // After both swapped rungs the settings are the recorded ones again.
   model->ladder().move(0, 1);
   model->poll(0, false);
-  CHECK_FALSE(model->on_show()->recording->outcome());  // one rung is pending
+  CHECK_FALSE(model->on_show()->recording->outcome());
   CHECK(tests::rungs_of(model->figure(400)).size() == shown.size());
   settle(*model, predictions.service);
   CHECK(computed(*model) == 1);
   CHECK(tests::rungs_of(model->figure(400))[1].predicted);
   CHECK(model->on_show()->recording->outcome());
   CHECK(shown[2].peak.allocated == model->on_show()->recording->sweep_points()[2].peak.allocated);
-  // With another batch nothing is measured.
   CHECK(model->set_param("batch", "2"));
   settle(*model, predictions.service);
   CHECK(computed(*model) == points.size());
@@ -148,7 +146,6 @@ TEST_CASE("only the first rung is requested while the last one is to be guessed"
   REQUIRE(rungs.size() == experiments::ladder_techniques().size() + 1);
   CHECK_FALSE(rungs[0].value.empty());
   for (std::size_t i = 1; i < rungs.size(); ++i) CHECK(rungs[i].value.empty());
-  // Now the answer may be predicted.
   model->question().set_guess(1e9);
   model->question().lock();
   settle(*model, predictions.service);

@@ -22,7 +22,7 @@ TEST_CASE("the stored run is shown at once, half of it hidden", "[window][page]"
   CHECK(figure.head.empty_reason.empty());
   REQUIRE(tests::timeline_of(figure).hidden_from);
   CHECK_FALSE(tests::timeline_of(figure).peak);
-  CHECK(figure.head.guess_open);   // a marker to drag
+  CHECK(figure.head.guess_open);
   CHECK_FALSE(figure.head.guess);  // the marker begins at the low end
   reader.model.question().skip();
   const lessons::FigureData& whole = reader.model.figure(400);
@@ -53,7 +53,7 @@ TEST_CASE("a guess does not change, before or after the lock, whatever runs", "[
     reader.model.figure(400);
   };
   run("16");
-  CHECK_FALSE(reader.model.question().guess());  // a run sets no guess
+  CHECK_FALSE(reader.model.question().guess());
   reader.model.question().set_guess(110 * kMiB);
   run("32");
   CHECK(reader.model.question().guess() == 110 * kMiB);
@@ -84,7 +84,7 @@ TEST_CASE("the axis does not depend on the answer before a guess, and grows with
   reader.model.question().set_guess(110 * kMiB);
   reader.model.question().lock();
   reader.poll();
-  CHECK(top(reader.model) < 1024 * kMiB);  // discarded guesses take no room
+  CHECK(top(reader.model) < 1024 * kMiB);
 }
 
 TEST_CASE("a run is recorded while the question is open, and stays hidden", "[window][page]") {
@@ -121,9 +121,9 @@ TEST_CASE("a live run grows, ends, and can be run again", "[window][page]") {
   reader.model.run(reader.now);
   reader.finish_run();
   CHECK(reader.backend.starts() == 2);
-  REQUIRE(reader.model.runs().all().size() == 3);  // the stored run and two of the reader's
+  REQUIRE(reader.model.runs().all().size() == 3);
   CHECK(reader.model.runs().shown() == 2);
-  reader.model.forget(0);  // shipped runs stay
+  reader.model.forget(0);
   CHECK(reader.model.runs().all().size() == 3);
   reader.model.forget(2);
   CHECK(reader.model.runs().all().size() == 2);

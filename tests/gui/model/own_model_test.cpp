@@ -18,7 +18,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Writes a model of zeros in bf16.
+// All weights are zeros in bf16.
 void write_model(const std::filesystem::path& folder, std::int64_t layers) {
   llama::Config config = tests::kSmall;
   config.num_layers = layers;

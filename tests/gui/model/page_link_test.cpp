@@ -74,7 +74,7 @@ TEST_CASE("a link restores the state that it was written from", "[link]") {
     CHECK(to.model.settings().as_text(key) == from.model.settings().as_text(key));
   CHECK(to.model.figures().params().as_text("axis") == "host");
   CHECK(link_to(to.model, 2) == link);
-  CHECK(apply("headroom:where_memory_goes", to.model).empty());  // as the page begins
+  CHECK(apply("headroom:where_memory_goes", to.model).empty());
   CHECK(link_to(to.model, -1) == "headroom:where_memory_goes");
   CHECK(to.model.undo());
   CHECK(to.model.settings().as_text("batch") == "8");

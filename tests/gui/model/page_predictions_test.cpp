@@ -27,7 +27,6 @@ using namespace headroom::tests;
 
 namespace {
 
-// Polls until the page has its answer.
 void wait_for_prediction(PageModel& model, app::Predictions& service) {
   REQUIRE(tests::wait_until([&] { return !service.busy(); }));
   model.poll(0, service.poll());
@@ -106,7 +105,7 @@ TEST_CASE("the strip shows the closed form at once without an engine, and nothin
   model.question().skip();
   model.figure(400);
   model.poll(0, false);
-  REQUIRE(plan_of(model) != nullptr);  // with the page's initial settings
+  REQUIRE(plan_of(model) != nullptr);
   for (const char* batch : {"8", "16"}) {
     REQUIRE(model.set_param("batch", batch).ok());
     CHECK(model.figure(400).head.source == record::Source::kFormula);
@@ -210,7 +209,6 @@ TEST_CASE("a fixed layer says why, and layers agree with the picture", "[window]
   for (const Layer layer : {Layer::kFormula, Layer::kPredicted, Layer::kMeasured})
     CHECK_FALSE(model.layer(layer).offered);
   model.show_tab(0);
-  // A missing prediction cannot be switched on.
   predictions.planner.set_trouble("The planner cannot start.");
   REQUIRE(model.set_param("batch", "16").ok());
   wait_for_prediction(model, predictions.service);

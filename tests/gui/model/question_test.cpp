@@ -29,7 +29,7 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
   CHECK_FALSE(question.can_lock());
   CHECK(question.why_not_lock() == "Drag the marker or type a number first.");
   question.lock();
-  CHECK(question.state() == Question::State::kOpen);  // nothing was guessed
+  CHECK(question.state() == Question::State::kOpen);
   question.set_guess(-5);
   CHECK(question.can_lock());
   CHECK(*question.guess() == 0);
@@ -93,7 +93,7 @@ TEST_CASE("a choice is answered when locked, and a wrong one has its own reply",
   Question question(&spec);
   CHECK(question.hides());
   question.lock();
-  CHECK(question.hides());  // nothing is chosen
+  CHECK(question.hides());
   question.choose(7);
   CHECK_FALSE(question.chosen());
   question.choose(1);
@@ -104,7 +104,7 @@ TEST_CASE("a choice is answered when locked, and a wrong one has its own reply",
   CHECK_FALSE(question.right());
   CHECK(question.reply() == "Those are the weights.");
   question.choose(1);
-  CHECK(*question.chosen() == 0);  // stays locked
+  CHECK(*question.chosen() == 0);
 
   Question again(&spec);
   again.choose(1);

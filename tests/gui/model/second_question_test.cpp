@@ -22,7 +22,7 @@ TEST_CASE("the second question takes a number, keeps the first one, and asks ane
   const std::string first = question.ask();
   CHECK(first.find('{') == std::string::npos);
   CHECK(question.unit().name == "GiB");
-  question.again();  // does nothing before an answer
+  question.again();
   CHECK(question.attempt() == 0);
   CHECK_FALSE(question.answer("much"));
   CHECK_FALSE(question.said());

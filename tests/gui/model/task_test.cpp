@@ -83,7 +83,6 @@ void turn_off(PageModel& model, const char* rung) {
   model.poll(0, false);
 }
 
-// A page about a training step, with this task.
 lessons::Page page_with(lessons::TaskBlock task) {
   lessons::Page page;
   page.id = "made";
@@ -115,7 +114,7 @@ TEST_CASE("each task of the course starts open, and its page's controls can reac
     REQUIRE(model->task().open());
     CHECK_FALSE(model->task().progress().empty());
     for (const auto& setting : way.settings) {
-      CHECK_FALSE(reached(*model));  // not before the last one
+      CHECK_FALSE(reached(*model));
       set(*model, {setting});
     }
     for (const char* rung : way.off) {
@@ -125,7 +124,7 @@ TEST_CASE("each task of the course starts open, and its page's controls can reac
     INFO(model->task().progress());
     CHECK(reached(*model));
     CHECK(model->task().shown_by() == way.by);
-    CHECK(model->task().done().markdown.find("…") == std::string::npos);  // its numbers are known
+    CHECK(model->task().done().markdown.find("…") == std::string::npos);
   }
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("sliders have common values as stops", "[window][settings]") {
       stops_of({.kind = record::ParamKind::kInteger, .minimum = 60, .maximum = 300, .logarithmic = true});
   CHECK(lengths == std::vector<double>{64, 80, 96, 112, 128, 160, 192, 224, 256});
   CHECK(place_of({1, 2, 4}, 2) == 0.5);
-  CHECK(place_of({1, 2, 4}, 3) == 0.75);  // between two stops
+  CHECK(place_of({1, 2, 4}, 3) == 0.75);
   CHECK(place_of({1, 2, 4}, 0) == 0);
   CHECK(place_of({1, 2, 4}, 9) == 1);
   const std::vector<double> cards = stops_of(find("cap"));

@@ -77,7 +77,6 @@ void check_shown(PageModel& model, const lessons::TourView& view) {
   CHECK(model.run_a().pinned()->name == view.pin);
 }
 
-// Links in all words of a page.
 std::vector<lessons::Act> links_of(const lessons::Page& page) {
   std::string words = lessons::markdown_of(page.front) + lessons::markdown_of(page.more);
   if (page.question) words += page.question->because;
@@ -101,7 +100,7 @@ std::string numbers_of(PageModel& model) {
   return numbers;
 }
 
-// Values to try; for numbers, twice the current value and the minimum.
+// Numbers get twice the current value and the minimum.
 std::vector<std::string> other_values(const record::ParamSpec& spec, const record::Params& now) {
   std::vector<std::string> values;
   for (const record::Choice& choice : record::choices_of(spec)) values.emplace_back(choice.key);
@@ -234,7 +233,6 @@ TEST_CASE("every figure of every page is written in every format", "[window][wal
     for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
       INFO(page->id << ", " << page->figures[static_cast<std::size_t>(tab)]);
       model->show_tab(tab);
-      // Looks for a run with data for the figure.
       for (int run = 0; run < static_cast<int>(model->runs().all().size()); ++run) {
         if (model->figure(400).head.empty_reason.empty()) break;
         model->show_run(run);

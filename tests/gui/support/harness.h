@@ -45,7 +45,6 @@ struct Stage {
   std::function<void(app::window::App&)> after_frame;  // after each drawn frame
 };
 
-// A shipped page.
 inline Stage shipped(const char* page) {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
@@ -53,7 +52,6 @@ inline Stage shipped(const char* page) {
   return stage;
 }
 
-// A script's tools.
 struct Actor {
   ImGuiTestContext* ctx;
   app::window::App& app;
@@ -75,12 +73,10 @@ struct Actor {
   // Guesses without a drag.
   void guess(double value) const;
   void wait_for_end_of_run() const;
-  // Draws frames until the condition holds.
   void wait_until(const std::function<bool()>& condition) const;
   void skip_question() const;
-  // Goes to the page by its number in the contents.
+  // `page`: its number in the contents.
   void jump(const std::string& page) const;
-  // The pieces of text now visible.
   std::vector<std::string> texts() const;
   // Saves a picture in folder HEADROOM_SHOTS, if set.
   void picture(const std::string& name) const;

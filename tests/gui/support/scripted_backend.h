@@ -14,7 +14,6 @@ class ScriptedBackend final : public backend::Backend {
  public:
   explicit ScriptedBackend(std::shared_ptr<const record::Recording> source, std::size_t events_per_poll = 4);
 
-  // --- the script
   void use(std::shared_ptr<const record::Recording> source) { source_ = std::move(source); }
   void hold(bool on) { held_ = on; }                                         // no new data while held
   void lose_engine(std::string message);                                     // ends the current run
@@ -26,7 +25,6 @@ class ScriptedBackend final : public backend::Backend {
   int cancels() const { return cancels_; }
   const record::Params& last_params() const { return last_params_; }
 
-  // --- Backend
   record::Status start(const backend::RunRequest& request) override;
   void cancel() override;
   bool poll() override;

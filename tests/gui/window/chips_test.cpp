@@ -103,7 +103,7 @@ TEST_CASE("a held chip shows the figure with it until released, and a short clic
     IM_CHECK_STR_EQ(actor.page().settings().as_text("checkpointing").c_str(), "selective");
     actor.ctx->KeyPress(ImGuiKey_X);
     actor.frames(2);
-    IM_CHECK_STR_EQ(actor.page().settings().as_text("checkpointing").c_str(), "layer");  // as before
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("checkpointing").c_str(), "layer");
   });
 }
 

@@ -39,8 +39,8 @@ TEST_CASE("a picture is taken without a display, with equal bytes each time", "[
   CHECK(png.substr(1, 3) == "PNG");
   CHECK(png_number(png, 16) == 960);
   CHECK(png_number(png, 20) == 600);
-  CHECK((png == contents(again)));                      // keeps Catch from printing the bytes
-  CHECK_FALSE(fs::exists(assets.path() / "headroom"));  // writes no settings
+  CHECK((png == contents(again)));  // keeps Catch from printing the bytes
+  CHECK_FALSE(fs::exists(assets.path() / "headroom"));
 }
 
 TEST_CASE("a recording from a file is shown instead of the page's own", "[gui][command]") {

@@ -152,7 +152,7 @@ TEST_CASE("keys scroll the text forward and back", "[gui]") {
     actor.click("skip");
     actor.frames(2);
     actor.ctx->MouseMoveToPos({200, 300});
-    actor.ctx->MouseWheelY(-50);  // past the answer
+    actor.ctx->MouseWheelY(-50);
     actor.frames(2);
     actor.click("more");
     actor.frames(3);
@@ -235,7 +235,7 @@ TEST_CASE("text and figure are side by side at scale 2 on a common screen", "[gu
     IM_CHECK(actor.there("skip") && actor.there("timeline"));
     actor.picture("scale 2 question");
     actor.guess(110 * kMiB);
-    actor.click("act");  // locks the answer
+    actor.click("act");
     actor.frames(3);
     IM_CHECK(actor.question().locked());
     IM_CHECK(actor.there("timeline"));
@@ -264,7 +264,7 @@ TEST_CASE("a narrow window shows text and figure in turn", "[gui]") {
     actor.frames(3);
     IM_CHECK(actor.there("timeline"));
     actor.guess(110 * kMiB);
-    actor.click("act");  // locks the answer
+    actor.click("act");
     actor.frames(3);
     IM_CHECK(actor.question().locked());
     actor.click("drawer");

@@ -18,7 +18,6 @@ bool is_checkpoint(const Actor& actor, const std::string& node) {
   return false;
 }
 
-// Clicks the box whose tip starts with `node`.
 void click_box(const Actor& actor, const std::string& node) {
   const auto& hits = actor.app.view().figure().scene().hits;
   for (std::size_t i = 0; i < hits.size(); ++i)
@@ -82,7 +81,7 @@ TEST_CASE("a figure with frames plays, pauses, and steps forward and back", "[gu
       IM_CHECK(model.figures().plays());
       actor.wait_until([&] { return model.figures().frame() >= 4; });
       IM_CHECK_EQ(model.figures().frame(), 4u);
-      actor.click("play");  // pauses
+      actor.click("play");
       IM_CHECK(!model.figures().plays());
       actor.frames(60);  // a second
       IM_CHECK_EQ(model.figures().frame(), 4u);
@@ -90,13 +89,13 @@ TEST_CASE("a figure with frames plays, pauses, and steps forward and back", "[gu
       model.figures().show_frame(frames - 1);
       actor.click("play");
       actor.wait_until([&] { return !model.figures().plays(); });
-      IM_CHECK_EQ(model.figures().frame(), frames);  // ends on the last frame
+      IM_CHECK_EQ(model.figures().frame(), frames);
       actor.frames(2);
       IM_CHECK(!enabled(actor, "step on"));
       actor.click("play");
-      IM_CHECK_EQ(model.figures().frame(), 1u);  // restarts
+      IM_CHECK_EQ(model.figures().frame(), 1u);
       actor.click("step on");
-      IM_CHECK(!model.figures().plays());  // stepping stops playing
+      IM_CHECK(!model.figures().plays());
     });
   }
 }

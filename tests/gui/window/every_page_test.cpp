@@ -55,7 +55,7 @@ struct Visit {
   const lessons::Page& page;
 };
 
-// --- Properties. Each function returns what is wrong, or an empty string.
+// Each function returns what is wrong, or an empty string.
 
 enum Property : std::uint8_t {
   kIsReached,
@@ -80,7 +80,7 @@ std::string fits(const Visit&) {
   return beyond.x == 0 && beyond.y == 0 ? "" : fmt::format("{} x {} px do not fit", beyond.x, beyond.y);
 }
 
-// The visible child window with `words` in its name.
+// The window's name contains `words`.
 const ImGuiWindow* column_of(std::string_view words) {
   for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
     if (window->WasActive && std::string_view(window->Name).find(words) != std::string_view::npos) return window;
@@ -109,7 +109,6 @@ std::string draws_figure(const Visit& visit, const std::string& id) {
   return drawn || has_editor(visit.page) ? "" : id + " is not drawn";  // an editor covers its page's figure
 }
 
-// Every run is in the list, by a name of its own.
 std::string offers_runs(const Visit& visit) {
   const app::page::PageModel& page = visit.actor.page();
   std::set<std::string> names;
@@ -135,8 +134,6 @@ std::string shows_step(const Visit& visit, std::size_t step) {
   const app::window::PageState& state = visit.actor.app.view().state();
   return state.reading_more && state.step == static_cast<int>(step) ? "" : fmt::format("step {} is not shown", step);
 }
-
-// --- A reader's actions.
 
 // A chapter opens with its first page.
 void open_by_rail(const Actor& actor, const lessons::Page& page) {
@@ -166,7 +163,6 @@ void open(const Visit& visit) {
   actor.frames(static_cast<int>(recordings) + 4);  // one recording loads per frame
 }
 
-// The value as a reader types it.
 std::string typed(double value, lessons::AxisUnit unit) {
   if (unit == lessons::AxisUnit::kNumber) return fmt::format("{:.0f}", value);
   if (unit == lessons::AxisUnit::kPercent) return fmt::format("{:.3f} %", value);
@@ -196,7 +192,7 @@ void put_in_order(const Actor& actor) {
     }
 }
 
-// Answers by typing and clicking; returns the page's reply.
+// Returns the page's reply.
 std::string answer(const Actor& actor, bool right) {
   const Question& question = actor.question();
   if (const auto* number = question.number()) {

@@ -35,7 +35,7 @@ const lessons::Lanes& lanes(const Actor& actor) {
   return panel_in<lessons::Lanes>(actor.page().figure(actor.app.view().figure().columns()));
 }
 
-// Opens a step's kernels and skips the question. Run A is below run B.
+// Skips the question. Run A is below run B.
 void on_kernels(const char* name, const std::function<void(Actor&)>& script,
                 Stage stage = shipped("kernels_of_a_step")) {
   perform(name, stage, [&](Actor& actor) {
@@ -119,7 +119,7 @@ TEST_CASE("a drag over the lanes marks a range and sums its kernels", "[gui]") {
 TEST_CASE("one line offers a traced run and starts it with the current settings", "[gui]") {
   Scene scene;
   perform("trace this run", scene.stage, [&](Actor& actor) {
-    IM_CHECK(!actor.there("trace"));  // while a question is open
+    IM_CHECK(!actor.there("trace"));
     actor.click("skip");
     actor.frames(2);
     const record::Params before = actor.page().settings();

@@ -127,7 +127,7 @@ TEST_CASE("Tab reaches each link once, and Enter follows it", "[gui]") {
     actor.ctx->KeyPress(ImGuiKey_Enter);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().settings().integer("seq"), 64);
-    tab_to(first);  // wraps around
+    tab_to(first);
   });
 }
 

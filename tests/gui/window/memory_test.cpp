@@ -30,7 +30,6 @@ bool on_screen(const Actor& actor, const std::string& words) {
   return false;
 }
 
-// Goes to the step with the page's task.
 void read_last_step(const Actor& actor) {
   actor.frames(3);
   if (actor.there("skip")) actor.click("skip");
@@ -57,7 +56,7 @@ TEST_CASE("answers, progress and settings survive a restart", "[gui]") {
       IM_CHECK(actor.question().state() == Question::State::kAnswered);
       IM_CHECK(actor.page().set_param("batch", "8").ok());
       actor.frames(2);
-      for (int i = 0; i < 9 && actor.page().page().id == first; ++i) {  // scrolls long words first
+      for (int i = 0; i < 9 && actor.page().page().id == first; ++i) {
         actor.ctx->KeyPress(ImGuiKey_Space);
         actor.frames(3);
       }

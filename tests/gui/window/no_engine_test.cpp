@@ -51,7 +51,7 @@ void walk_without_engine(Actor& actor, const std::string& reason) {
   IM_CHECK(plan_of(page)->why_formula.find(reason) != std::string::npos);
   IM_CHECK(notice_of(page).has_value() && notice_of(page)->body.find(reason) != std::string::npos);
   actor.frames(2);
-  IM_CHECK_GE(std::ranges::count(actor.texts(), "Formula"), 2);  // the badges of figure and strip
+  IM_CHECK_GE(std::ranges::count(actor.texts(), "Formula"), 2);
   actor.picture("no engine, closed form");
   actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
   actor.frames(2);

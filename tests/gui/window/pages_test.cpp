@@ -22,7 +22,7 @@ TEST_CASE("Space, PgUp and Back turn the pages, and the course has ends", "[gui]
     IM_CHECK_GT(pages.size(), 2u);
     IM_CHECK(!actor.there("back"));
     actor.skip_question();
-    for (int i = 0; i < 30 && &actor.page().page() == pages[0]; ++i) {  // scrolls to the end first
+    for (int i = 0; i < 30 && &actor.page().page() == pages[0]; ++i) {
       actor.ctx->KeyPress(ImGuiKey_Space);
       actor.frames(3);
     }
@@ -90,7 +90,7 @@ TEST_CASE("two pages share one engine, and each keeps its own run", "[gui]") {
     const std::size_t early = actor.page().runs().all().back().ledger->size();
     IM_CHECK_GT(early, 0u);
     actor.frames(4);
-    IM_CHECK_GT(actor.page().runs().all().back().ledger->size(), early);  // the page follows its own run
+    IM_CHECK_GT(actor.page().runs().all().back().ledger->size(), early);
 
     scene.backend.hold(true);
     actor.click("back");

@@ -60,7 +60,7 @@ TEST_CASE("a choice is made by mouse or key and locked, and a wrong one gets its
   perform("choice", pages.scene.stage, [](Actor& actor) {
     actor.ctx->KeyPress(ImGuiKey_Enter);
     actor.frames(2);
-    IM_CHECK(actor.question().hides());  // nothing is chosen
+    IM_CHECK(actor.question().hides());
     actor.ctx->KeyPress(ImGuiKey_2);
     actor.frames(2);
     IM_CHECK(actor.question().chosen() == 1u);
@@ -124,7 +124,7 @@ TEST_CASE("Continue walks the steps of a tour, and the figure follows", "[gui]")
     actor.ctx->KeyPress(ImGuiKey_Space);
     actor.ctx->KeyPress(ImGuiKey_Space);
     actor.frames(2);
-    IM_CHECK(actor.page().page().id == "order");  // the next page follows the last step
+    IM_CHECK(actor.page().page().id == "order");
   });
 }
 

@@ -142,7 +142,7 @@ TEST_CASE("chapters are presented from the first screen to the last by keys alon
       }
       IM_CHECK(seen == wanted);
       IM_CHECK(actor.app.ui().stage);
-      IM_CHECK(!in_chapter());  // the next chapter has begun
+      IM_CHECK(!in_chapter());
     });
   }
 }
@@ -158,7 +158,7 @@ TEST_CASE("N shows a presenter's notes on stage and hides them again", "[gui]") 
       return std::ranges::any_of(texts,
                                  [](const std::string& each) { return each.find("Ask for") != std::string::npos; });
     };
-    actor.ctx->KeyPress(ImGuiKey_N);  // the desk has no notes
+    actor.ctx->KeyPress(ImGuiKey_N);
     actor.frames(2);
     IM_CHECK(!actor.app.ui().notes);
     actor.ctx->KeyPress(ImGuiKey_F5);

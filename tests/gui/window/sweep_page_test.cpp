@@ -13,7 +13,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr int kSweepTab = 1;  // the page's tab
+constexpr int kSweepTab = 1;
 
 std::size_t points_on_show(const Actor& actor) {
   const auto* run = actor.page().on_show();
@@ -45,7 +45,7 @@ TEST_CASE("a page's sweep runs with the page's settings, adds points, and can be
     IM_CHECK(actor.there("layers/Predicted"));
     actor.page().show_tab(kSweepTab);
     actor.frames(3);
-    IM_CHECK(!actor.there("layers/Predicted"));  // a sweep is not predicted
+    IM_CHECK(!actor.there("layers/Predicted"));
     IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 1u);
     actor.picture("page sweep, before");
     actor.page().show_tab(0);
@@ -54,8 +54,8 @@ TEST_CASE("a page's sweep runs with the page's settings, adds points, and can be
     actor.click("run sweep");
     wait_for_points(actor, 1);
     IM_CHECK(actor.app.running());
-    IM_CHECK_EQ(actor.page().figures().tab(), kSweepTab);  // the sweep's figure comes to the front
-    IM_CHECK(!actor.there("run"));                         // one at a time
+    IM_CHECK_EQ(actor.page().figures().tab(), kSweepTab);
+    IM_CHECK(!actor.there("run"));  // one at a time
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
     IM_CHECK_EQ(scene.backend.starts(), 0);
     IM_CHECK_GT(tests::charts_of(actor.page().figure(400)).at(0)->x.high, 16);  // has room for later points

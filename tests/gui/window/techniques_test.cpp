@@ -108,7 +108,7 @@ TEST_CASE("a page pins the step with the fused loss as A, and every panel shows 
     IM_CHECK(actor.page().run_a().pinned() == nullptr);
     actor.page().show_run(0);
     actor.frames(3);
-    IM_CHECK(actor.page().run_a().pinned() == nullptr);  // A stays unpinned
+    IM_CHECK(actor.page().run_a().pinned() == nullptr);
   });
 }
 
@@ -279,7 +279,7 @@ TEST_CASE("pages with a ladder or the report have no Run for a single step, by b
     perform((scene.stage.page + " narrow").c_str(), scene.stage, [&](Actor& actor) {
       actor.app.view().state().figure_face = true;
       actor.frames(2);
-      IM_CHECK(actor.there("act"));  // locks the answer
+      IM_CHECK(actor.there("act"));
       actor.skip_question();
       IM_CHECK(!actor.there("act"));
       IM_CHECK(!actor.there("drawer"));        // the drawer would be empty

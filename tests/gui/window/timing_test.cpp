@@ -28,7 +28,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr std::size_t kMostDrawBytes = std::size_t{8} << 20;  // bytes of vertices and indices per frame
+constexpr std::size_t kMostDrawBytes = std::size_t{8} << 20;  // vertices and indices per frame
 
 std::size_t drawn_bytes() {
   const ImDrawData* data = ImGui::GetDrawData();
@@ -119,7 +119,7 @@ TEST_CASE("an unchanged figure is not laid out again", "[gui][timing]") {
   CHECK(after == settled);
 }
 
-// This process's processor time in milliseconds.
+// This process's processor time.
 double processor_milliseconds() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 TEST_CASE("a calculator's figure follows a slider within 16 ms of processor time", "[gui][timing]") {

@@ -192,7 +192,7 @@ TEST_CASE("back and forward restore earlier places, by keys and by the mouse", "
     IM_CHECK_STR_EQ(here(actor).c_str(), "flce");
     press(ImGuiKey_LeftArrow);
     IM_CHECK_STR_EQ(here(actor).c_str(), first.c_str());
-    IM_CHECK(actor.app.view().state().reading_more);  // at the step that the reader left
+    IM_CHECK(actor.app.view().state().reading_more);
     press(ImGuiKey_RightArrow);
     IM_CHECK_STR_EQ(here(actor).c_str(), "flce");
     actor.ctx->MouseClick(3);

@@ -36,7 +36,7 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
     actor.ctx->MouseMoveToPos(actor.on_pill());
     actor.ctx->MouseClick(0);
     actor.frames(2);
-    IM_CHECK(!actor.question().guess());  // a click is not a guess
+    IM_CHECK(!actor.question().guess());
     actor.ctx->MouseDown(0);
     actor.ctx->MouseMoveToPos(actor.on_screen(x, 200 * kMiB));
     actor.ctx->MouseUp(0);
@@ -167,7 +167,7 @@ TEST_CASE("Skip shows the whole figure without a guess", "[gui]") {
     IM_CHECK(actor.question().state() == Question::State::kSkipped);
     IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({})));
     IM_CHECK(!actor.there("skip"));
-    IM_CHECK(actor.there("more"));  // the long text is now available
+    IM_CHECK(actor.there("more"));
     actor.click("more");
     actor.frames(2);
     IM_CHECK(actor.app.view().state().reading_more);
