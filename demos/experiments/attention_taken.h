@@ -16,7 +16,6 @@ namespace headroom::experiments {
 record::Params with_attention_taken(record::Params settings, record::DeviceKind device,
                                     std::optional<double> capability);
 
-// Compute capability in an engine's facts or a run's provenance.
 std::optional<double> capability_in(const std::map<std::string, std::string>& facts);
 
 }  // namespace headroom::experiments

@@ -12,17 +12,14 @@ namespace headroom::experiments {
 namespace {
 
 constexpr std::array kConflicts{
-    // Recomputation.
     Conflict{"fused.keep", "on", "checkpointing", "selective", "one keeps what the other recomputes"},
 
-    // GEMM formats.
     Conflict{"gemm", "fp8", "precision", "!bf16|bf16_mixed", "its GEMMs write outputs and gradients in bf16"},
     Conflict{"gemm", "fp8", "adapters", "lora|qlora",
              "adapters read their inputs in bf16, and a frozen weight keeps no input that fp8 could shrink"},
     Conflict{"gemm", "tf32", "precision", "!fp32",
              "tf32 GEMMs take fp32 operands, and 16-bit operands are not widened"},
 
-    // Offload.
     Conflict{"offload.parameters", "on", "checkpointing", "off|selective",
              "unless whole layers are recomputed, autograd keeps every layer's weights on the device"},
     Conflict{"offload.parameters", "on", "offload.optimizer", "off",
@@ -38,7 +35,6 @@ constexpr std::array kConflicts{
     Conflict{"offload.optimizer", "host|file", "optimizer_in_backward", "on",
              "the host updates each layer during backward in any case"},
 
-    // When weights are updated.
     Conflict{"optimizer_in_backward", "on", "accumulate", "!1",
              "the weights would change between two micro-batches of one step"},
 
@@ -62,11 +58,9 @@ constexpr std::array kConflicts{
     Conflict{"cuda_graph", "on", "keep_output", "on",
              "a graph's tensors have fixed addresses, so each step overwrites the previous output"},
 
-    // Other features that only GPUs have.
     Conflict{"attention", "cudnn", "device", "cpu", "cuDNN runs on GPUs only"},
     Conflict{predict::kExpandableSegments, "on", "device", "cpu", "only a GPU's allocator has segments"},
 
-    // Saving and resuming.
     Conflict{"save", "!", "offload.parameters", "on", "streamed weights cannot be saved"},
     Conflict{"resume", "!", "offload.parameters", "on", "streamed weights cannot be resumed"},
     Conflict{"save_state", "on", "save", "", "the state is saved in that folder"},
@@ -74,7 +68,6 @@ constexpr std::array kConflicts{
     Conflict{"save_state", "on", "save_merged", "on", "a merged model has no adapters to resume"},
     Conflict{"resume", "!", "offload.optimizer", "file", "a state in a file cannot be resumed"},
 
-    // Limits of the optimizers.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters already have a low rank"},
     Conflict{"optimizer", "adamw_foreach", "precision", "fp16_mixed|bf16_mixed",
              "PyTorch's foreach operators step weights in the format of their gradients"},

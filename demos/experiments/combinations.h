@@ -16,14 +16,14 @@ namespace headroom::experiments {
 struct Conflict {
   std::string_view key, value;
   std::string_view other, other_value;
-  std::string_view reason;  // a clause after "because": "backward would find …"
+  std::string_view reason;  // a clause after "because"
 };
 
 std::span<const Conflict> train_step_conflicts();
 
 const Conflict* conflict_in(const record::Params& params);
 
-// E.g. "checkpointing=off cannot be combined with offload.parameters=on: …", for the first conflict.
+// "checkpointing=off cannot be combined with offload.parameters=on: …", for the first conflict.
 std::optional<std::string> refused_combination(const record::Params& params);
 // For settings that leave the device to the engine.
 std::optional<std::string> refused_combination(record::Params params, record::DeviceKind device);

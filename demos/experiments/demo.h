@@ -10,23 +10,22 @@
 namespace headroom::experiments {
 
 struct DemoInfo {
-  std::string_view id;       // "train_step", as in `headroom run train_step`
-  std::string_view title;    // "One training step"
+  std::string_view id;  // "train_step", as in `headroom run train_step`
+  std::string_view title;
   std::string_view summary;  // one line for lists
   record::Schema schema;
   bool records_memory = true;  // false: measures time, which recording allocations would disturb
   bool needs_kernels = false;  // true: on a GPU it needs our kernels
   bool trains = false;         // true: a training step, with the parameters of predict::StepSettings
-  record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // size of the file it writes; null: none
-  bool (*traced)(const record::Params& params) = nullptr;  // whether a run traces its kernels; null: never
+  record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // null: writes no file
+  bool (*traced)(const record::Params& params) = nullptr;                  // null: never traces its kernels
   // Seconds without progress after which the run's engine is killed; null: never.
   std::int64_t (*patience)(const record::Params& params) = nullptr;
 };
 
-std::span<const DemoInfo* const> demos();        // display order
-const DemoInfo* find_demo(std::string_view id);  // null if unknown
-bool trains(std::string_view id);                // DemoInfo::trains; false if unknown
-// The main demo.
+std::span<const DemoInfo* const> demos();  // display order
+const DemoInfo* find_demo(std::string_view id);
+bool trains(std::string_view id);
 const DemoInfo& training_step();
 
 inline constexpr std::string_view kOptimizerGroup = "Optimizer";

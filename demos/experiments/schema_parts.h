@@ -46,7 +46,7 @@ constexpr record::ParamSpec on_off(std::string_view key, std::string_view label,
           .default_number = on ? 1.0 : 0.0};
 }
 
-// A whole number; its slider's steps double it.
+// The slider's steps double the value.
 constexpr record::ParamSpec number(std::string_view key, std::string_view label, std::string_view unit,
                                    std::string_view help, double minimum, double maximum, double default_number) {
   return {.key = key,
@@ -60,7 +60,7 @@ constexpr record::ParamSpec number(std::string_view key, std::string_view label,
           .logarithmic = true};
 }
 
-// A real number; its slider's steps double it.
+// The slider's steps double the value.
 constexpr record::ParamSpec real(std::string_view key, std::string_view label, std::string_view help, double minimum,
                                  double maximum, double default_number) {
   record::ParamSpec spec = number(key, label, {}, help, minimum, maximum, default_number);
@@ -133,7 +133,6 @@ constexpr record::ParamSpec device_choice(std::string_view help) { return choice
 constexpr record::ParamSpec trace_switch(std::string_view help, bool on = false) {
   return advanced(on_off("trace", "Trace kernels", help, on));
 }
-// DemoInfo::traced of a demo with this switch.
 inline bool trace_is_on(const record::Params& params) { return params.on("trace"); }
 
 constexpr record::ParamSpec storage_choice(std::string_view help) {

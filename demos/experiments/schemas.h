@@ -9,8 +9,8 @@
 
 namespace headroom::experiments {
 
-std::span<const DemoInfo* const> schemas();        // display order
-const DemoInfo* find_schema(std::string_view id);  // null if unknown
+std::span<const DemoInfo* const> schemas();  // display order
+const DemoInfo* find_schema(std::string_view id);
 
 // The shape and technique parameters of `train_step`.
 const DemoInfo& shape_schema();

@@ -13,13 +13,13 @@ namespace headroom::experiments {
 // Assignments such as "precision=bf16", padded with empty strings.
 using Settings = std::array<std::string_view, 8>;
 void apply(record::Params& params, const Settings& settings);
-// Applies one assignment. An unknown setting is a bug and throws.
+// An unknown setting is a bug and throws.
 void apply_one(record::Params& params, std::string_view setting);
 
 // Start of a ladder: fp32, composed from plain operators, everything kept.
 inline constexpr Settings kNaive{"attention=eager", "steps=5"};
 
-// A comparison: its settings, in addition to OtherCode::settings, and the result.
+// `settings` are in addition to OtherCode::settings.
 struct Compared {
   Settings settings;
   std::string_view seen;  // "ours took up to 0.3 % less for Llama 3.2 1B …"; empty: end of list
@@ -31,14 +31,14 @@ struct OtherCode {
   std::array<Compared, 4> compared;
 };
 std::span<const OtherCode> other_codes();
-// The measured difference from that code for these techniques, as half a sentence; or that nothing was compared.
+// Half a sentence on the measured difference, or that nothing was compared.
 std::string nearness(const OtherCode& code, const record::Params& train_step);
 
-// A sentence on PEFT's additional memory for fp32 adapters; empty without them.
+// Empty without fp32 adapters.
 std::string peft_takes_more(const record::Params& train_step);
 
 struct ReportStrategy {
-  std::string_view series;  // "liger_all"
+  std::string_view series;
   Settings settings;
 };
 std::span<const ReportStrategy> report_strategies();

@@ -23,8 +23,7 @@ struct SweptSettings {
   record::Params params;
 };
 
-// Returns every combination; `base` has all other settings. Only the first axis varies within a series. Needs at
-// least one axis.
+// Only the first axis varies within a series. Needs at least one axis.
 std::vector<SweptSettings> swept_settings(const record::Params& base, std::span<const SweepAxis> axes);
 
 }  // namespace headroom::experiments

@@ -21,14 +21,13 @@ struct SwitchSet {
   double times = 1;  // step time relative to no switches, where measured
 };
 
-// For the model in the settings.
 record::Bytes closed_form_peak(const record::Params& train_step);
 
 // All valid sets of one to `most` switches. Sorted by cost (none, then speed, then exactness), then number of
 // switches, time and bytes.
 std::vector<SwitchSet> switch_sets(const record::Params& params, const GivenUp& may, std::size_t most);
 
-// Cheapest first: no cost, then speed, then exactness; ties in table order.
+// Cheapest first; ties in table order.
 std::vector<const Technique*> in_order(std::vector<const Technique*> switches);
 
 }  // namespace headroom::experiments

@@ -134,7 +134,6 @@ std::vector<Technique> on_the_host() {
   };
 }
 
-// Formats, and what is trained.
 std::vector<Technique> in_other_numbers() {
   return {
       {.id = "mixed",

@@ -23,7 +23,7 @@ struct Cost {
   std::string time() const;           // "1.22 times", "0.33 s more"; empty: not measured
 };
 
-// A setting that the ladder resets so that a rung works with earlier ones.
+// A setting that the ladder resets for a later rung.
 struct Dropped {
   std::string_view key, value;  // before: "optimizer", "adamw_8bit"
   std::string_view instead;     // "adamw"
@@ -38,9 +38,9 @@ struct RungPlace {
 };
 
 struct Technique {
-  std::string id = {};                     // "flce", as in --order
-  std::string label = {};                  // "fused linear cross entropy"
-  std::string short_label = {};            // on a button: "fused loss"; empty: the label
+  std::string id = {};  // "flce", as in --order
+  std::string label = {};
+  std::string short_label = {};            // on a button; empty: the label
   std::vector<std::string> settings = {};  // "loss=flce"
   std::string needs = {};                  // set first by a chip, not by a rung: "precision=fp32"
   int micro_batches = 1;                   // splits the batch into so many; 1: does not
@@ -48,27 +48,27 @@ struct Technique {
   bool kernel = false;      // our kernel or PyTorch's operators
   std::string reason = {};  // a sentence
   Cost cost = {};
-  std::string recording = {};     // shipped, with the suffix _h200 or _cpu; empty: none
-  std::string report_place = {};  // place in the report's order; empty: none
+  std::string recording = {};  // shipped, with the suffix _h200 or _cpu; empty: none
+  std::string report_place = {};
   RungPlace rung = {};
 
   const std::string& button() const { return short_label.empty() ? label : short_label; }
-  std::vector<std::string_view> keys() const;  // keys of all settings that it changes
+  std::vector<std::string_view> keys() const;
 };
 
 // Techniques that save memory come first: cheap ones before others, each after those that it builds on. Then on/off
-// techniques of the schema that are off by default: fused kernels, keep_output, ….
+// techniques of the schema that are off by default.
 std::span<const Technique> techniques();
 std::span<const Technique> memory_techniques();
-const Technique* find_technique(std::string_view id);  // null: unknown
+const Technique* find_technique(std::string_view id);
 // In the order of rungs.
 std::vector<const Technique*> ladder_techniques();
-// A technique's label, or the id itself ("naive").
+// The id itself if no technique has it ("naive").
 std::string ladder_label(std::string_view id);
 // The report's steps that need several GPUs.
 std::span<const std::string_view> report_steps_left_out();
 
-// True if the technique is on. Micro-batches are on for any multiple of their number.
+// Micro-batches are on for any multiple of their number.
 bool is_on(const Technique& what, const record::Params& params);
 // nullopt if it changes nothing or cannot be turned on.
 std::optional<record::Params> turned_on(const Technique& what, const record::Params& params);

@@ -16,14 +16,14 @@ struct ProcessBytes {
   record::Bytes margin = 0;  // uncertainty in both directions
   std::string_view source;   // GPU on which `bytes` was measured
 };
-ProcessBytes process_bytes(std::string_view gpu);  // by the GPU's name
+ProcessBytes process_bytes(std::string_view gpu);
 
 enum class Verdict : std::uint8_t {
   kFits,
   kTooClose,  // within the margin
   kDoesNotFit,
 };
-std::string_view label_of(Verdict verdict);  // "fits", "too close to tell", "does not fit"
+std::string_view label_of(Verdict verdict);  // "too close to tell"
 std::string_view key_of(Verdict verdict);    // "too_close", in files
 
 struct Fit {
@@ -37,7 +37,7 @@ struct Fit {
 // it is 10 % if no run supports the model (`beyond_step`).
 Fit fit_of_closed_form(record::Bytes peak, record::Bytes memory, const ProcessBytes& process, bool beyond_step);
 
-// Tests whether predicted requests fit. Only cards that are nearly full need another placement.
+// Only cards that are nearly full need another placement.
 class FitTest {
  public:
   // `placed`: the requests without a limit, from placed_until_alike().

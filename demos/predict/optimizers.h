@@ -17,8 +17,8 @@ struct OptimizerForm {
   record::Bytes (*scratch)(const StepSettings& step) = nullptr;
   bool one_byte = false;       // a byte per moment
   bool low_rank = false;       // moments of projected gradients, whose projections are computed in some steps only
-  bool paged = false;          // state in managed memory, which the driver moves between device and host
-  bool copies_moment = false;  // copies the second moments of all weights that it updates together
+  bool paged = false;          // state in managed memory
+  bool copies_moment = false;  // copies the second moments of weights updated together
 };
 const OptimizerForm& form_of(OptimizerKind kind);
 
@@ -33,7 +33,7 @@ std::int64_t galore_elements(const StepSettings& step);
 
 // Masters, moments and projections of trained weights, wherever they are. 1B in bf16_mixed: 12 P.
 record::Bytes optimizer_state_bytes(const StepSettings& step);
-// The part on the device, excluding managed memory.
+// Excludes managed memory.
 record::Bytes optimizer_state_on_device(const StepSettings& step);
 // Scratch memory while `updated` weights, among them the largest, are updated together. PyTorch's operators: fp32
 // gradient and denominator of one weight; foreach: a copy of all second moments. Histogram: a copy of one weight.

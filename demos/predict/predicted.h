@@ -11,11 +11,11 @@
 
 namespace headroom::predict {
 
-// The settings to trace for a prediction of `settings`: fewer steps and micro-batches, which predicted() repeats.
+// Returns fewer steps and micro-batches, which predicted() repeats.
 record::Params traced_settings(record::Params settings);
 
 struct PredictedStep {
-  // The trace, for a GPU with the requests of its libraries: what the allocator is asked for under any limit.
+  // The trace without a limit; for a GPU, with its libraries' requests.
   std::shared_ptr<const record::Recording> requests;
   // `requests` under the settings' cap; for a GPU, placed in blocks and segments.
   std::shared_ptr<const record::Recording> recording;

@@ -26,7 +26,7 @@ inline constexpr std::array kLossModes{
     Meant<kernels::FlceMode>{{"report", "Liger's chunk rule"}, kernels::FlceMode::kReport},
 };
 
-// Files that a run reads and writes; empty: none.
+// Paths; empty: none.
 struct StepFiles {
   std::string weights;    // folder of a checkpoint, or its config.json; empty: random weights
   std::string text;       // file to train on; empty: the course's text
@@ -114,19 +114,18 @@ struct StepSettings {
   bool masters() const { return has_masters(precision) && !adapters.fp32; }
   bool tf32() const { return gemm == Gemm::kTf32; }  // including the head
   bool fp8() const;                                  // for the layers' projections, if their sides allow it
-  // True if only layer inputs are kept. Layers are recomputed, except for a segment's last GEMM.
+  // Layers are recomputed, except for a segment's last GEMM.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
-  // k of keeps_layer_inputs(); otherwise 0.
   std::int64_t recompute_every() const { return keeps_layer_inputs() ? checkpoint_every : 0; }
   // True if GEMM results are kept and cheap operations recomputed.
   bool rebuilds_cheap() const { return checkpointing == Checkpointing::kSelective; }
-  // Number of layers whose activations are alive at once: L, or the k that are recomputed.
+  // Layers whose activations are alive at once: L, or the k recomputed ones.
   std::int64_t layers_at_once() const;
   // Bytes per number of a GEMM's kept input.
   std::int64_t input_bytes() const { return fp8() ? 1 : element_bytes(); }
   // Bytes per weight, gradient or activation.
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
-  // Bytes per trained weight or gradient, i.e. the adapters' if there are any.
+  // Bytes per trained weight or gradient; the adapters', if any.
   std::int64_t trained_bytes() const { return adapters.fp32 ? 4 : element_bytes(); }
   std::int64_t moment_bytes() const;
   // GaLore's r, or the default if it is 0. H = 2,048: 512.
@@ -138,7 +137,7 @@ StepSettings step_settings(const record::Params& train_step);
 // A fact for the provenance if GEMMs differ from the setting; otherwise empty.
 std::string gemm_fact(const StepSettings& step, record::DeviceKind device);
 
-// "fp32", "bf16" or "fp16", as in the benchmarks.
+// "fp32", as in the benchmarks.
 const char* storage_key(Precision precision);
 
 // Convert the shape that a run took from a checkpoint to facts of its provenance ("model.num_layers": "5") and back.

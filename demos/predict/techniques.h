@@ -14,7 +14,6 @@ struct Meant {
   record::Choice choice;  // "flce", "a chunk of logits at a time"
   Enum meaning;
 };
-// The choices for a schema.
 template <const auto& kValues>
 inline constexpr auto kChoicesOf = [] {
   std::array<record::Choice, kValues.size()> choices{};
@@ -25,8 +24,8 @@ inline constexpr auto kChoicesOf = [] {
 enum class Precision : std::uint8_t {
   kFp32,
   kBf16,
-  kFp16Mixed,  // fp16, fp32 masters and a loss scale
-  kBf16Mixed,  // bf16, fp32 masters
+  kFp16Mixed,
+  kBf16Mixed,
 };
 inline constexpr std::array kPrecisions{
     Meant<Precision>{{"fp32", "fp32"}, Precision::kFp32},
@@ -62,7 +61,7 @@ inline constexpr std::array kFp8Scalings{
 };
 
 enum class Checkpointing : std::uint8_t {
-  kOff,        // layers keep everything that the backward pass needs
+  kOff,
   kSelective,  // layers keep the results of GEMMs and attention
   kLayer,      // every `checkpoint_every`-th layer keeps its input; the backward pass recomputes from there
 };
@@ -86,7 +85,7 @@ inline constexpr std::array kAttentions{
     Meant<Attention>{{"eager", "eager"}, Attention::kEager},
 };
 
-// Steps that run before a step is recorded as a CUDA graph.
+// Steps that run before a CUDA graph is recorded.
 inline constexpr int kGraphWarmUpSteps = 3;
 
 // True: one of our kernels replaces PyTorch's operators.
@@ -102,7 +101,7 @@ struct FusedKernels {
 
 enum class LossPath : std::uint8_t {
   kPlain,   // all logits at once
-  kFlce,    // fused linear cross entropy: one chunk of logits at a time
+  kFlce,    // fused linear cross entropy
   kHf2024,  // Hugging Face's Llama until the end of 2024
   kHf2025,  // Hugging Face's Llama since 2025
 };

@@ -6,7 +6,7 @@
 
 namespace headroom::record {
 
-// The first row whose `member` equals `value`; null if there is none.
+// Null if no row matches.
 template <std::ranges::forward_range Rows, class Value, class Member>
 constexpr auto* find_in(Rows&& rows, const Value& value, Member member) {
   const auto found = std::ranges::find(rows, value, member);

@@ -54,7 +54,7 @@ void Ledger::update() {
   }
 }
 
-// A file's events arrive at once; growing the lists in steps would take as long as the replay.
+// Growing the lists in steps would take as long as the replay.
 void Ledger::make_room(const std::vector<MemEvent>& events) {
   if (events.size() < 2 * consumed_) return;
   const auto births = std::count_if(events.begin(), events.end(),
@@ -143,7 +143,6 @@ Ledger::Effect Ledger::track_segment(std::uint64_t index, const MemEvent& event)
   return (number + 1) | kSegmentBit;
 }
 
-// Moves a storage's bytes from their old category to the current one.
 void Ledger::correct_past(const Storage& storage, Category before) {
   const auto move = [&](Totals& totals) {
     of(totals.by_category, before) -= storage.block;

@@ -39,11 +39,10 @@ struct Peak {
   Totals totals;
 };
 
-// Live blocks of one operator and category.
 struct AliveRow {
   Category category = Category::kOther;
   std::uint16_t op = kNoOperator;
-  std::uint16_t first_layer = kNoLayer;  // kNoLayer: outside the layers
+  std::uint16_t first_layer = kNoLayer;
   std::uint16_t last_layer = kNoLayer;
   std::uint32_t blocks = 0;
   Bytes bytes = 0;  // block bytes
@@ -55,13 +54,13 @@ class Ledger {
   // an unknown storage, allocating one twice) change nothing.
   explicit Ledger(const Recording& recording);
 
-  // Adds new events; cheap if there are none. A late relabel corrects the past.
+  // A late relabel corrects the past.
   void update();
 
   const Recording& recording() const { return *recording_; }
-  std::uint64_t size() const { return consumed_; }  // processed events
+  std::uint64_t size() const { return consumed_; }
 
-  // Totals after `event`; 0 before the first event. Replays one block, not all events.
+  // 0 before the first event. Replays one block, not all events.
   Totals at(std::uint64_t event) const;
   // The first event with the most allocated bytes in [first, last). `last` may exceed the end.
   Peak peak(std::uint64_t first = 0, std::uint64_t last = kNever) const;
@@ -69,7 +68,7 @@ class Ledger {
   Bytes peak_reserved(std::uint64_t first = 0, std::uint64_t last = kNever) const;
 
   const std::vector<Storage>& storages() const { return storages_; }
-  // Live after `event`, largest block first.
+  // Largest block first.
   std::vector<const Storage*> alive(std::uint64_t event) const;
   std::vector<AliveRow> alive_rows(std::uint64_t event) const;
 

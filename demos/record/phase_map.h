@@ -9,8 +9,8 @@
 
 namespace headroom::record {
 
-// Linear within phases. Runs with different phases (micro-batches, a step that ended early) align at the first phase,
-// the optimizer if both have one, and the end.
+// Linear within phases. Runs with different phases align at the first phase, the optimizer if both have one, and the
+// end.
 class PhaseMap {
  public:
   // `from` and `to`: merged phase_spans().

@@ -23,7 +23,6 @@ Error unreadable(const std::filesystem::path& path, int error_number) {
                                        std::generic_category().message(error_number)));
 }
 
-// The reason why these bytes are not a file header.
 std::optional<Error> check_file_header(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   if (bytes.empty()) return cannot_read(path, "is empty; record the run again.");
   const std::vector<std::byte> ours = file_header();
@@ -47,7 +46,6 @@ std::optional<Error> check_file_header(const std::filesystem::path& path, std::s
   return std::nullopt;
 }
 
-// Reads up to bytes.size() bytes.
 std::span<const std::byte> read_some(std::istream& in, std::span<std::byte> bytes) {
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return bytes.first(static_cast<std::size_t>(in.gcount()));

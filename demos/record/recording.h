@@ -37,16 +37,15 @@ class Recording {
   const std::vector<Mark>& marks() const { return rows<Mark>(); }
   const std::vector<CounterSample>& counters() const { return rows<CounterSample>(); }
   const std::vector<MetricSample>& metrics() const { return rows<MetricSample>(); }
-  const std::vector<KernelSpan>& kernel_spans() const { return rows<KernelSpan>(); }  // of traced runs
+  const std::vector<KernelSpan>& kernel_spans() const { return rows<KernelSpan>(); }
   const std::vector<Measurement>& measurements() const { return rows<Measurement>(); }
   const std::vector<SweepPoint>& sweep_points() const { return rows<SweepPoint>(); }
   const std::vector<Histogram>& histograms() const { return rows<Histogram>(); }
   // Blocks and segments of GPU runs since file format 1.5.
   const std::vector<Placement>& placements() const { return rows<Placement>(); }
-  // For runs that compile a kernel.
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;
-  // Names by operator number; kNoOperator's is empty.
+  // kNoOperator's name is empty.
   const std::vector<std::string>& operators() const { return operators_; }
   std::uint64_t dropped_events() const { return dropped_; }
   // Empty during a run and in truncated files.
@@ -69,12 +68,11 @@ class Recording {
   void set_kernel_report(KernelReport report) { kernel_report_ = std::move(report); }
   // Assigns device times, in order, to the next marks without one. More times than marks is a bug.
   void append_device_times(std::span<const Nanoseconds> times);
-  // Names operators first_op, first_op + 1, …
   void append_operators(std::uint16_t first_op, std::span<const std::string> names);
   void add_dropped(std::uint64_t count) { dropped_ += count; }
   void set_outcome(Outcome outcome) { outcome_ = std::move(outcome); }
 
-  // Refuses a damaged or invalid chunk without any change. Skips unknown kinds.
+  // A damaged or invalid chunk changes nothing. Skips unknown kinds.
   Status append_chunk(std::span<const std::byte> chunk);
 
   // Changes a recording's source from live to recorded.
@@ -118,7 +116,6 @@ std::vector<std::byte> encode_rows(const Rows& rows) {
   using Row = std::ranges::range_value_t<Rows>;
   return std::get<std::vector<std::byte> (*)(std::span<const Row>)>(row_encoders())(std::span<const Row>(rows));
 }
-// Splits the rows into chunks.
 template <IsRow Row, class Take>
 void encode_chunks(const std::vector<Row>& rows, Take take) {
   for (std::span<const Row> rest(rows); !rest.empty();) {
@@ -128,9 +125,9 @@ void encode_chunks(const std::vector<Row>& rows, Take take) {
   }
 }
 
-// Writes a recording during the run, to `<path>.partial`; commit() renames it. Without commit() (error, full disk)
-// the destructor removes the partial file, and an old file stays. A killed program leaves a truncated recording,
-// which the next writer of this path replaces.
+// Writes a recording during the run, to `<path>.partial`; commit() renames it. Without commit() the destructor removes
+// the partial file, and an old file stays. A killed program leaves a truncated recording, which the next writer of this
+// path replaces.
 class RecordingWriter {
  public:
   static Result<RecordingWriter> create(const std::filesystem::path& path);

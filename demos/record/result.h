@@ -9,11 +9,11 @@ namespace headroom::record {
 
 // The command line's exit codes.
 enum class ErrorKind {
-  kBadInput = 2,       // unusable argument, file, value or message
-  kRefused = 3,        // no suitable device, or a refused combination
-  kTimeLimit = 5,      // no result within the time limit
-  kNotWritten = 6,     // output folder or disk failed
-  kEngine = 7,         // the engine process failed
+  kBadInput = 2,  // unusable argument, file, value or message
+  kRefused = 3,   // no suitable device, or a refused combination
+  kTimeLimit = 5,
+  kNotWritten = 6,  // output folder or disk failed
+  kEngine = 7,
   kInterrupted = 130,  // by the user; the sentence may be empty
 };
 

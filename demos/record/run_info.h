@@ -20,7 +20,6 @@ struct RunInfo {
   Bytes device_memory = 0;  // 0: unknown
 };
 
-// A fact or setting by its key, or `otherwise` if it is missing.
 inline std::string fact_of(const std::map<std::string, std::string>& facts, std::string_view key,
                            std::string_view otherwise = {}) {
   const auto found = facts.find(std::string(key));

@@ -90,7 +90,6 @@ std::string what_it_takes(const ParamSpec& spec) {
   throw std::logic_error("kind of parameter");
 }
 
-// "batch=0: Batch must be a whole number from 1 to 1024."
 Error refused(const ParamSpec& spec, std::string_view shown_value) {
   return {fmt::format("{}={}: {}", spec.key, printable(shown_value.substr(0, 200)), what_it_takes(spec))};
 }
@@ -163,7 +162,6 @@ std::optional<ParamValue> parse(const ParamSpec& spec, std::string_view text) {
   throw std::logic_error("kind of parameter");
 }
 
-// For messages.
 std::string shown(const ParamValue& value) {
   return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
 }

@@ -24,7 +24,7 @@ enum class ParamRole : std::uint8_t {
 
 // Use of a parameter's file or folder.
 enum class FileUse : std::uint8_t {
-  kNone,        // not a file
+  kNone,
   kText,        // read: UTF-8 text, or token ids
   kCheckpoint,  // read: a folder with weights, or a config.json
   kSource,      // read, as CUDA C++
@@ -42,15 +42,15 @@ struct Choice {
 struct OwnKernels {
   std::string_view values;   // "adamw_8bit|galore"; for numbers an example, "1"; empty: none
   std::string_view instead;  // "adamw": replacement without these kernels
-  bool composed = false;     // PyTorch's operators compute the same with `instead`, so runs may use it
+  bool composed = false;     // PyTorch's operators compute the same with `instead`
 };
 
 // All text is constant; a schema is a constexpr array of these.
 struct ParamSpec {
-  std::string_view key;    // "batch", as in --set batch=4
-  std::string_view label;  // "Batch"
-  std::string_view unit;   // "sequences"; may be empty
-  std::string_view help;   // one line
+  std::string_view key;  // "batch", as in --set batch=4
+  std::string_view label;
+  std::string_view unit;  // "sequences"; may be empty
+  std::string_view help;  // one line
   ParamKind kind = ParamKind::kInteger;
   double minimum = 0;  // numbers and bytes, inclusive
   double maximum = 0;
@@ -83,12 +83,12 @@ using ParamValue = std::variant<std::int64_t, double, bool, std::string>;  // by
 class Params {
  public:
   Params() = default;
-  explicit Params(Schema schema);  // the defaults
+  explicit Params(Schema schema);
 
   Schema schema() const { return schema_; }
   std::int64_t integer(std::string_view key) const;
   double real(std::string_view key) const;
-  bool on(std::string_view key) const;  // a switch
+  bool on(std::string_view key) const;
   const std::string& text(std::string_view key) const;
   bool has(std::string_view key) const;
   // False if overruled, or if `needs_key` has another value.
@@ -104,7 +104,6 @@ class Params {
 
   // The text to type after `key=`; set(key, as_text(key)) is a no-op.
   std::string as_text(std::string_view key) const;
-  // For messages, files and JSON.
   std::map<std::string, std::string> to_map() const;
   static Result<Params> from_map(Schema schema, const std::map<std::string, std::string>& map);
   // For recordings of other versions: ignores unknown keys and values.

@@ -33,12 +33,11 @@ constexpr std::uint64_t kNoTag = kCategoryField.put(Category::kOther) | kLayerFi
 
 constinit thread_local std::atomic<std::uint64_t> own_word{0};
 constinit thread_local std::int32_t current_step = -1;
-// The tag that others borrow. Only the worker writes it; its word's address identifies the worker.
+// Only the worker writes this tag; its word's address identifies the worker.
 constinit std::atomic<std::uint64_t> worker_word{0};
 constinit std::atomic<const void*> worker{nullptr};
 constinit std::atomic<ScopeListener*> listener{nullptr};
 
-// The thread's own word if it has kSet, else the worker's.
 std::uint64_t read_word() {
   const std::uint64_t own = own_word.load(std::memory_order_relaxed);
   if ((own & kSet) != 0) return own;
@@ -51,7 +50,7 @@ void write_word(std::uint64_t word) {
   if (worker.load(std::memory_order_relaxed) == &own_word) worker_word.store(word, std::memory_order_relaxed);
 }
 
-// Replaces the bits of `mask`; a borrowed word becomes the thread's own. Returns the previous word.
+// A borrowed word becomes the thread's own. Returns the previous word.
 std::uint64_t replace(std::uint64_t mask, std::uint64_t bits) {
   const std::uint64_t before = read_word();
   write_word((before & ~mask) | bits | kSet);

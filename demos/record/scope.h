@@ -21,8 +21,7 @@ enum class Stream : std::uint8_t {
 };
 constexpr bool in_graph_pool(std::uint8_t stream) { return stream >= static_cast<std::uint8_t>(Stream::kGraphPool); }
 
-// A thread's state. Packed: phase 4 bits, category 4, layer 12, micro-batch 12, operator 16, stream 8, set 1, marked
-// 1.
+// Packed: phase 4 bits, category 4, layer 12, micro-batch 12, operator 16, stream 8, set 1, marked 1.
 struct Tag {
   Phase phase = Phase::kSetup;
   Category category = Category::kOther;
@@ -40,8 +39,8 @@ Tag current_tag();
 // Lets other threads borrow this thread's tag. Called once, by the engine's worker.
 void become_worker_thread();
 
-// Numbers an operator's name, process-wide; 0 is "". Takes a lock, so call it once per place: `static const auto op =
-// intern_operator("attention.q_proj");`. At most 65,535 names.
+// Numbers an operator's name, process-wide; 0 is "". Takes a lock, so keep the result in a static constant. At most
+// 65,535 names.
 std::uint16_t intern_operator(std::string_view name);
 std::string_view operator_name(std::uint16_t op);
 std::uint16_t operator_count();  // the highest number; names are 1 … operator_count()

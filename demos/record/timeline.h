@@ -19,13 +19,12 @@ struct StepRange {
   bool complete = false;  // the end mark (on a GPU with its device time) has arrived
 };
 std::vector<StepRange> steps_of(const Recording& recording);
-// Last complete step; nullopt if none.
 std::optional<StepRange> last_whole_step(const Recording& recording);
 
-// Places events on an axis. The host issues a GPU allocation milliseconds ahead of the device; kDevice places it when
-// its stream reached it, interpolated between marks. Positions are nanoseconds (kEvent: events) from the mark at event
-// `first` or else from that event, and never decrease. A live run's kDevice axis ends at the last mark that the device
-// has reached. In a finished run, later events (out of memory) continue on the host's clock.
+// The host issues a GPU allocation milliseconds ahead of the device; kDevice places it when its stream reached it,
+// interpolated between marks. Positions are nanoseconds (kEvent: events) from the mark at event `first` or else from
+// that event, and never decrease. A live run's kDevice axis ends at the last mark that the device has reached. In a
+// finished run, later events (out of memory) continue on the host's clock.
 class TimeMap {
  public:
   TimeMap(const Recording& recording, TimeAxis axis, std::uint64_t first, std::uint64_t last);
@@ -42,7 +41,7 @@ class TimeMap {
   std::uint64_t last() const { return last_; }  // may be lower than requested while device times are pending
 
  private:
-  // A mark. Events between two marks are placed in proportion to the host's clock.
+  // Events between two marks are placed in proportion to the host's clock.
   struct Knot {
     std::uint64_t event;
     double host, position;
@@ -67,11 +66,10 @@ struct PhaseSpan {
   std::uint16_t layer = kNoLayer;
   double begin = 0, end = 0;
 };
-// `merged`: ignores layers and includes recompute in the backward pass; recompute spans then follow after all others.
-// Omits empty phases.
+// `merged`: ignores layers and includes recompute in the backward pass; recompute spans come last. Omits empty phases.
 std::vector<PhaseSpan> phase_spans(const Recording& recording, const TimeMap& map, const StepRange& range, bool merged);
 
-// A column of the picture: lowest and highest totals at its start and after its events.
+// Lowest and highest totals at the column's start and after its events.
 struct Column {
   double begin = 0, end = 0;
   Totals low, high;

@@ -22,7 +22,6 @@ std::string_view name_in(const std::array<std::string_view, N>& names, Enum valu
   return names.at(static_cast<std::size_t>(value));  // throws if out of range, which is a bug
 }
 
-// "1234567.89" → "1,234,567.89"
 std::string with_commas(std::string digits) {
   const std::size_t whole = std::min(digits.find('.'), digits.size());
   for (std::size_t at = whole; at > 3;) {

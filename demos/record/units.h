@@ -45,7 +45,7 @@ inline constexpr int kNumDeviceKinds = 3;
 enum class Source : std::uint8_t { kFormula, kPredicted, kRecorded, kLive };
 inline constexpr int kNumSources = 4;
 
-// Keys for files and JSON ("optimizer_state"), labels for readers ("optimizer state").
+// Keys for files ("optimizer_state"), labels for readers ("optimizer state").
 std::string_view key_of(Category category);
 std::string_view key_of(Phase phase);
 std::string_view key_of(DeviceKind device);
@@ -68,15 +68,14 @@ struct Quantity {
   std::optional<double> high;
 };
 
-// "26.64 GiB", "512 B", "8.13 MiB". Two decimals in tables, one in headlines (look.md). Minus is U+2212.
+// "26.64 GiB", "512 B". Two decimals in tables, one in headlines (look.md). Minus is U+2212.
 std::string format_bytes(Bytes bytes, int decimals = 2);
 // "37.7 ms", "1.26 s", "850 µs".
 std::string format_duration(Nanoseconds duration);
-// "128,256".
 std::string format_count(std::int64_t count);
 std::string format(const Quantity& quantity);
 
-// "24GiB", "24 GiB", "512MiB", "1.5GiB", "1024". GB and MB are decimal (10^9, 10^6). Refuses negatives and overflow.
+// "24GiB", "24 GiB", "1024". GB and MB are decimal (10^9, 10^6). Refuses negatives and overflow.
 Result<Bytes> parse_bytes(std::string_view text);
 
 }  // namespace headroom::record

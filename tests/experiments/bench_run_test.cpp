@@ -18,7 +18,6 @@ using record::Measurement;
 
 namespace {
 
-// Reports fixed numbers of bytes.
 class CountingMeter final : public experiments::MemoryMeter {
  public:
   record::Bytes allocated() const override { return 1000; }

@@ -40,7 +40,6 @@ std::int64_t count(const llama::Architecture& shape) {
   return sum;
 }
 
-// Parameters by the closed form.
 std::int64_t counted(const llama::Architecture& shape) {
   std::int64_t sum = 0;
   for (const llama::Block block :
@@ -48,8 +47,6 @@ std::int64_t counted(const llama::Architecture& shape) {
     sum += llama::numbers_of(shape, block, kSeq).parameters;
   return sum;
 }
-
-// --- reference by plain operators
 
 at::Tensor plain_norm(const experiments::BlockNorm& norm, const at::Tensor& x) {
   constexpr double kEps = 1e-5;

@@ -42,7 +42,7 @@ TEST_CASE("a parameter's declared properties match its values") {
     const record::Params defaults(demo->schema);
     for (const record::ParamSpec& spec : demo->schema) {
       CAPTURE(demo->id, spec.key);
-      CHECK(spec.group.empty() == demo->schema.front().group.empty());  // all parameters have one, or none
+      CHECK(spec.group.empty() == demo->schema.front().group.empty());  // all or none
       CHECK((spec.kind == record::ParamKind::kFile) == (spec.file != record::FileUse::kNone));
       if (!spec.needs_key.empty()) CHECK(defaults.has(spec.needs_key));
       if (spec.file == record::FileUse::kWritten) CHECK(demo->written_bytes != nullptr);

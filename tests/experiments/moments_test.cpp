@@ -38,7 +38,7 @@ TEST_CASE("the composed dynamic map with blocks of 256 equals the optimizer's ke
 }
 
 TEST_CASE("errors are counted by their number's magnitude") {
-  // One block whose largest number is 1; linear steps are 1/127.
+  // The largest number is 1; linear steps are 1/127.
   const std::vector<at::Tensor> x{at::tensor({1.0F, 0.25F, 1.0F / 127, 0.001F, 0.0F, -0.001F})};
   const record::Histogram h = llama::quantisation_error("x", x, QuantisationMap::kLinear, true, 64);
   const auto at_exponent = [&](int exponent) { return static_cast<std::size_t>(exponent - h.low_exponent); };

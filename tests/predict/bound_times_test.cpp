@@ -56,7 +56,7 @@ TEST_CASE("a phase's bound is its GEMMs at the card's peak plus its bytes at the
   REQUIRE(again);
   CHECK(of(*again, Phase::kForward) == Approx(2 * of(*plain, Phase::kForward)).epsilon(1e-9));
   CHECK(of(*again, Phase::kOptimizer) == of(*plain, Phase::kOptimizer));
-  // Skips the down projection, which holds 28 % of a layer's weights, and everything after it.
+  // Skips the down projection (28 % of a layer's weights) and everything after it.
   CHECK(of(*again, Phase::kRecompute) > 0.6 * of(*again, Phase::kForward));
   CHECK(of(*again, Phase::kRecompute) < 0.75 * of(*again, Phase::kForward));
   const auto together = predict::bound_seconds(settings({{"model", "llama-3.2-1b"},

@@ -150,7 +150,7 @@ TEST_CASE("an expandable segment grows by pages after the free block at its end"
   const auto first = allocator.allocate(30 * kMiB);
   CHECK(allocator.reserved() == 40 * kMiB);  // two pages of 20 MiB
   const auto second = allocator.allocate(45 * kMiB);
-  CHECK(allocator.reserved() == 80 * kMiB);  // two more pages
+  CHECK(allocator.reserved() == 80 * kMiB);
   CHECK(allocator.placement(*second).segment == 0);
   CHECK(allocator.placement(*second).offset == 30 * kMiB);
   allocator.free(*first);
@@ -185,7 +185,7 @@ TEST_CASE("an expandable segment frees whole pages and fills the lowest hole fir
 
 TEST_CASE("an expandable segment at the limit frees pages before it grows") {
   CachingAllocator allocator(100 * kMiB, /*expandable=*/true);
-  allocator.free(*allocator.allocate(kMiB / 2));  // a page of small blocks
+  allocator.free(*allocator.allocate(kMiB / 2));  // a small page
   const auto big = allocator.allocate(60 * kMiB);
   REQUIRE(big);
   CHECK(allocator.reserved() == 62 * kMiB);
@@ -194,7 +194,6 @@ TEST_CASE("an expandable segment at the limit frees pages before it grows") {
   CHECK_FALSE(allocator.allocate(20 * kMiB));
 }
 
-// Compares blocks, segments, placements and totals.
 void check_reproduced(const Recording& run) {
   const Recording simulated = predict::placed(run, run.info().cap);
   const std::vector<MemEvent> expected = gpu_events(run), found = gpu_events(simulated);

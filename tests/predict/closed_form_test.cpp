@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::int64_t kP = 1'235'814'400;
 
-// Bytes independent of the batch.
 Bytes model_state(const ClosedForm::Moment& moment) {
   return tests::of(moment, Category::kWeights) + tests::of(moment, Category::kOptimizerState) +
          tests::of(moment, Category::kGradients);
@@ -58,7 +57,7 @@ TEST_CASE("a parameter takes 12, 14 or 16 bytes, depending on the moment") {
   CHECK(fp32.at_optimizer == 16);
   // Including the first micro-batch's gradients.
   CHECK(per_parameter("precision=bf16_mixed", "accumulate=2").at_loss == 16);
-  // Only weights; masters and moments are on the host.
+  // Masters and moments are on the host.
   const ClosedForm away = predict::closed_form(tests::with({"precision=bf16_mixed", "offload.optimizer=host"}));
   CHECK(model_state(away.moments.front()) == 2 * kP);
 }

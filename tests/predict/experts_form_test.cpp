@@ -15,7 +15,7 @@ using record::Category;
 
 namespace {
 
-// Experts in place of all MLPs of Llama 3.2 1B.
+// Experts in place of all MLPs.
 llama::Extension experts(std::int64_t count, std::int64_t per_token, std::int64_t size, std::int64_t shared_size = 0) {
   return {.experts = llama::Experts{
               .layers = 16, .count = count, .per_token = per_token, .size = size, .shared_size = shared_size}};

@@ -11,7 +11,7 @@
 
 namespace headroom::tests {
 
-// Llama 3.2 1B, 4 sequences of 1,024 tokens, with these assignments.
+// Llama 3.2 1B, 4 sequences of 1,024 tokens.
 inline predict::StepSettings with(std::initializer_list<std::string_view> assignments) {
   record::Params params(experiments::training_step().schema);
   for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})

@@ -25,7 +25,7 @@ TEST_CASE("other optimizers and pure bf16 take fewer bytes") {
   CHECK(predict::static_memory(n, Precision::kBf16, KeptState::kAdamW).sum() == 8 * n);
   CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kSgd).sum() == 8 * n);
   CHECK(predict::static_memory(n, Precision::kFp32, KeptState::kMomentum).sum() == 12 * n);
-  // One byte per moment, two fp32 scales per 256 parameters: 3,907 blocks.
+  // One byte per moment, two fp32 scales for each of 3,907 blocks.
   CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kAdamW8bit).moments == 2 * n + 2 * 4 * 3907);
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs a
   CHECK_FALSE(fp32.masters());
   CHECK(optimizer_state_bytes(fp32) == 8 * adapter_parameters(fp32));
   CHECK(tests::with({"precision=bf16", "adapters=lora"}).trained_bytes() == 2);
-  CHECK(tests::with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);  // no effect
+  CHECK(tests::with({"precision=bf16", "lora_precision=fp32"}).trained_bytes() == 2);
   // Norms of 32 + 8 heads of 64. Fused: inputs and a number per head; composed: fp32 inputs and normed heads.
   StepSettings head_norms = tests::with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   head_norms.model.qk_norm = true;
@@ -137,7 +137,7 @@ TEST_CASE("each loss path has its number of logit tensors") {
   const auto bytes = [](std::string_view first, std::string_view second = "seed=0") {
     return loss_bytes(tests::with({"precision=bf16", "batch=8", first, second}));
   };
-  constexpr std::int64_t kLogits = 4 * 8192LL * 128'256;  // all rows in fp32
+  constexpr std::int64_t kLogits = 4 * 8192LL * 128'256;  // in fp32
   constexpr std::int64_t kShifted = 4 * 8184LL * 128'256;
   CHECK(kLogits == 4'202'692'608);
   CHECK(bytes("loss=hf_2024") == 2 * kLogits + 2 * kShifted);
@@ -236,7 +236,6 @@ TEST_CASE("the optimizer's state is the masters and moments of trained weights")
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed"})) == 14'829'772'800);  // 12 P
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed", "adapters=lora"})) == 12 * 11'272'192);
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16", "optimizer=adamw_8bit"})) == 2'510'248'000);
-  // Also on the host or in a file.
   CHECK(optimizer_state_bytes(tests::with({"precision=bf16_mixed", "offload.optimizer=file"})) == 12 * kParameters);
 }
 
@@ -251,7 +250,7 @@ TEST_CASE("an fp8 GEMM keeps one byte per number of its input, and scales are sm
                    fp8 = layer_bytes(tests::with({"precision=bf16", "gemm=fp8"}));
   const record::Bytes tokens = 4096, hidden = 2048, intermediate = 8192;
   CHECK(bf16.attention_norm - fp8.attention_norm == tokens * hidden);
-  CHECK(bf16.attention == fp8.attention);  // attention keeps its result in 16 bits
+  CHECK(bf16.attention == fp8.attention);  // attention's result stays in 16 bits
   CHECK(bf16.mlp_norm - fp8.mlp_norm == tokens * hidden);
   CHECK(bf16.mlp - fp8.mlp == tokens * intermediate);
   CHECK(fp8_scale_bytes(tests::with({"precision=bf16", "gemm=fp8"})) == 26'884);

@@ -53,7 +53,7 @@ TEST_CASE("the optimizer's defaults equal those of older recordings") {
   CHECK(step.optimizer.weight_decay == 0);
   CHECK(step.optimizer.clip == 1);
   CHECK(step_of({"schedule=cosine", "schedule_steps=9"}).optimizer.schedule_steps == 9);
-  CHECK(step_of({"schedule_steps=9"}).optimizer.schedule_steps == 0);  // no effect
+  CHECK(step_of({"schedule_steps=9"}).optimizer.schedule_steps == 0);
   CHECK(step_of({}).eval_every == 0);
   CHECK(step_of({"eval_every=20"}).eval_every == 20);
 }

@@ -15,7 +15,6 @@ using namespace headroom::tests;
 
 namespace {
 
-// Start offsets of a file's chunks, and the end.
 std::vector<std::size_t> chunk_places(std::span<const std::byte> file) {
   std::vector<std::size_t> places;
   std::size_t at = kFileHeaderBytes;
@@ -149,7 +148,7 @@ TEST_CASE("a recording that grows by chunks equals the file made of them") {
   const Recording made = made_recording({.device = DeviceKind::kGpu, .out_of_memory = true});
   std::vector<std::vector<std::byte>> chunks{encode(made.info())};
   chunks.push_back(encode_operators(0, made.operators()));
-  for (std::size_t first = 0; first < made.events().size(); first += 7)  // events, their marks, then their times
+  for (std::size_t first = 0; first < made.events().size(); first += 7)
     chunks.push_back(
         encode_rows(std::span(made.events()).subspan(first, std::min<std::size_t>(7, made.events().size() - first))));
   std::vector<Mark> pending = made.marks();

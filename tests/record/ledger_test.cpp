@@ -184,7 +184,7 @@ TEST_CASE("impossible events change nothing") {
   other(recording, EventKind::kSegmentFree, 6);
   other(recording, EventKind::kRelabel, 7, Category::kWeights);
   alloc(recording, 1, 512, Category::kWeights);
-  alloc(recording, 1, 4096, Category::kGradients);  // a second allocation
+  alloc(recording, 1, 4096, Category::kGradients);
   other(recording, EventKind::kFree, 1);
   other(recording, EventKind::kFree, 1);
   alloc(recording, 1, 4096, Category::kGradients);  // numbers are not reused

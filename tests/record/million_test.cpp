@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kEvents = 1'000'000;
 
-// Half of a step's 10,000 events allocate, half free in reverse order, like forward and backward.
+// Half of a step's 10,000 events allocate, half free in reverse order.
 Recording long_run() {
   std::mt19937_64 random(1);
   RunInfo info;

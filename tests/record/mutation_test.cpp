@@ -26,7 +26,6 @@ void check_sentence(const Error& error) {
   CHECK(error.message.ends_with('.'));
 }
 
-// Computes everything that figures need.
 void use(const Recording& recording) {
   const Ledger ledger(recording);
   for (const TimeAxis axis : {TimeAxis::kDevice, TimeAxis::kHost, TimeAxis::kEvent}) {

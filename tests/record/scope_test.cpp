@@ -97,7 +97,7 @@ TEST_CASE("threads without a tag borrow the worker's") {
       CHECK(current_tag().layer == 5);
       CHECK(current_tag().category == Category::kActivations);
       {
-        const Scope own(Category::kWorkspace);  // extends the borrowed tag
+        const Scope own(Category::kWorkspace);
         CHECK(current_tag().layer == 5);
         CHECK(current_tag().category == Category::kWorkspace);
       }
@@ -119,7 +119,7 @@ TEST_CASE("a thread whose scopes have ended borrows again") {
       scope_ended.set_value();
       worker_moved.get_future().wait();
       CHECK(current_tag().phase == Phase::kBackward);
-      mark(Phase::kLoss);  // has its own tag from here on
+      mark(Phase::kLoss);
       { const Scope own(Category::kWorkspace); }
       CHECK(current_tag().phase == Phase::kLoss);
     });

@@ -66,7 +66,7 @@ TEST_CASE("an allocation on the device's axis is where its stream reached it") {
   CHECK(map.end() == Approx(3'000));
   CHECK(map.event_at(1'199) == 1);
   CHECK(map.event_at(1'200) == 2);
-  CHECK(map.event_at(100) == 0);  // none before it
+  CHECK(map.event_at(100) == 0);
   CHECK(map.event_at(1e9) == 3);
   CHECK(map.event_from(1'200) == 2);
   CHECK(map.event_from(1'201) == 3);
@@ -184,7 +184,7 @@ TEST_CASE("steps that touch are measured by their own marks") {
   Recording recording = empty_gpu_run(Source::kRecorded);
   add_mark(recording, 0, 0, 0, Phase::kForward);
   add_event(recording, 5);
-  add_mark(recording, 10, 100, 0, Phase::kCopies);  // no events
+  add_mark(recording, 10, 100, 0, Phase::kCopies);
   add_mark(recording, 20, 200, -1, Phase::kSetup);
   add_mark(recording, 30, 900, 1, Phase::kSetup);
   add_mark(recording, 31, 910, 1, Phase::kForward);
@@ -264,7 +264,7 @@ TEST_CASE("every column shows totals that existed, and the peak is never lost") 
         CHECK(picture.back().end == map.end());
         Bytes highest = 0;
         for (const Column& column : picture) {
-          if (column.high_event == 0 && column.high.allocated == 0) continue;  // before the first event
+          if (column.high_event == 0 && column.high.allocated == 0) continue;
           REQUIRE(column.low.by_category == ledger.at(column.low_event).by_category);
           REQUIRE(column.high.by_category == ledger.at(column.high_event).by_category);
           REQUIRE(column.low.allocated <= column.high.allocated);
@@ -291,7 +291,7 @@ TEST_CASE("a column covers the totals at its start and its events") {
   CHECK(picture[2].high.allocated == 1'536);
   CHECK(picture[3].low.allocated == 1'536);  // [30, 40], with the last event at its end
   CHECK(picture[3].high.allocated == 2'048);
-  const std::vector<Column> gap = reduce(ledger, map, 12, 24, 3);  // no events
+  const std::vector<Column> gap = reduce(ledger, map, 12, 24, 3);
   REQUIRE(gap.size() == 3);
   for (const Column& column : gap) {
     CHECK(column.low.allocated == 1'024);

@@ -143,7 +143,7 @@ TEST_CASE("two runs cannot record to one file at once") {
   const Result<RecordingWriter> second = RecordingWriter::create(folder / "a.hrec");
   REQUIRE_FALSE(second.ok());
   CHECK(second.error().message.find("another run is being recorded there; choose another name.") != std::string::npos);
-  REQUIRE(first.value().append(encode(RunInfo{})).ok());  // unaffected
+  REQUIRE(first.value().append(encode(RunInfo{})).ok());
   REQUIRE(first.value().commit().ok());
   CHECK(folder.entries() == 1);
 }
@@ -178,7 +178,7 @@ TEST_CASE("a killed program's leftover is readable, and the next run replaces it
     const Recording made = made_recording();
     (void)writer.value().append(encode(made.info()));
     (void)writer.value().append(encode_rows(made.events()));
-    (void)writer.value().append(std::span<const std::byte>(encode_rows(made.marks())).first(30));  // half a chunk
+    (void)writer.value().append(std::span<const std::byte>(encode_rows(made.marks())).first(30));
     ::raise(SIGKILL);
   }
   int status = 0;

@@ -11,8 +11,8 @@
 namespace headroom::experiments {
 
 struct BenchCase {
-  std::string panel;    // kernel id; "report.<id>" for the report's shapes and modules
-  std::string kernel;   // as in `headroom list`
+  std::string panel;  // kernel id; "report.<id>" for the report's shapes and modules
+  std::string kernel;
   std::string storage;  // "fp32", "bf16", "fp16"
   std::string label;    // "Llama 3.2 1B"; empty if the shape suffices
   kernels::Shape shape;
@@ -23,7 +23,7 @@ struct BenchCase {
 // A millisecond on a GPU is a minute on a laptop, so sizes and storage=auto depend on the device.
 std::vector<BenchCase> bench_plan(const record::Params& params, record::DeviceKind device);
 
-// The measured kernels for which `offered` is true, in catalogue order, as a parameter's choices.
+// Only kernels for which `offered` is true, in catalogue order.
 std::vector<record::Choice> kernel_choices(bool with_all, bool (*offered)(const kernels::KernelBench& bench) = nullptr);
 
 }  // namespace headroom::experiments

@@ -17,7 +17,6 @@ enum class EditedOperation {
   kAddRmsNorm,  // add_rms_norm; if missing, add and then rms_norm
 };
 
-// Choices of the parameter `exercise`, in order.
 inline constexpr std::array kExerciseChoices{
     record::Choice{"vector_add", "Vector addition"},
     record::Choice{"rms_norm", "RMSNorm"},
@@ -27,16 +26,16 @@ inline constexpr std::array kExerciseChoices{
 };
 
 struct Exercise {
-  std::string_view id;     // "vectorise", as in --set exercise=vectorise
-  std::string_view title;  // "2. Vectorize"
+  std::string_view id;  // "vectorise", as in --set exercise=vectorise
+  std::string_view title;
   EditedOperation operation;
   std::string_view source;    // the starting point; assets/kernels/<id>.cu
   std::string_view solution;  // empty if there is no task; assets/kernels/solutions/<id>.cu
 };
 
-std::span<const Exercise> exercises();                        // one per choice
-const Exercise* find_exercise(std::string_view id);           // null if unknown
-std::string_view declarations_of(EditedOperation operation);  // declares the operation's kernels in CUDA C++
+std::span<const Exercise> exercises();
+const Exercise* find_exercise(std::string_view id);
+std::string_view declarations_of(EditedOperation operation);  // in CUDA C++
 
 // Source to compile: `given` if it has a line break, otherwise the file that it names; if `given` is empty, the
 // exercise's own.

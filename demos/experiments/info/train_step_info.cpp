@@ -21,7 +21,6 @@ using record::ParamSpec;
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
 constexpr std::array kWeightGradients{Choice{"model", "like the weights"}, Choice{"fp32", "fp32"}};
 
-// The file's own type, then each id type under its name.
 constexpr std::array kDataTypes = [] {
   std::array<Choice, tokens::kIdTypes.size() + 1> choices{Choice{tokens::kAnyIdType, "from the file"}};
   for (std::size_t i = 0; i < tokens::kIdTypes.size(); ++i)
@@ -30,8 +29,6 @@ constexpr std::array kDataTypes = [] {
 }();
 
 constexpr std::array kAdapterFormats{Choice{"model", "like the weights"}, Choice{"fp32", "fp32"}};
-
-// --- headings of the groups, in order of first use
 
 constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
                            kOptimizer = kOptimizerGroup, kAdapter = "Adapters", kOffload = "Offload",
@@ -47,7 +44,6 @@ constexpr ParamSpec folded(std::string_view group, ParamSpec spec) {
 // An optimizer setting that changes no allocation.
 constexpr ParamSpec rule(ParamSpec spec) { return advanced(in(kOptimizer, ParamRole::kRun, spec)); }
 
-// An operation that our kernel or PyTorch's operators compute.
 constexpr ParamSpec fused(std::string_view key, std::string_view label, std::string_view help, bool on = false) {
   return folded(kKernels, composed(on_off(key, label, help, on), "on", "off"));
 }

@@ -23,7 +23,6 @@ constexpr Bytes kSegmentRounding = 2 * kMiB;  // kRoundLarge
 // Size of an expandable segment's address range: more than any device has, and a multiple of both page sizes.
 constexpr Bytes kSpace = kLargeSegment * 1024 * 1024;
 
-// Mapping unit of an expandable segment.
 constexpr Bytes page_bytes(bool small) { return small ? kSmallSegment : kLargeSegment; }
 
 constexpr Bytes rounded_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }

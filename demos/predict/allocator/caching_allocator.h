@@ -32,7 +32,7 @@ class CachingAllocator {
   struct BlockPlace {
     std::uint64_t segment = 0;  // numbered from 0; expandable: one number per mapping
     record::Bytes offset = 0;   // from the segment's begin
-    record::Bytes block = 0;    // size
+    record::Bytes block = 0;
   };
   struct SegmentChange {
     std::uint64_t segment = 0;
@@ -111,7 +111,7 @@ class CachingAllocator {
   std::vector<BlockId> unused_;  // free entries of blocks_
   HeldMemory held_;
   std::uint64_t segments_ = 0;
-  record::Bytes next_space_ = 0;  // address of the next expandable segment
+  record::Bytes next_space_ = 0;
   Pool small_, large_;
   std::vector<SegmentChange> changes_;
 };

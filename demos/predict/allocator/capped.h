@@ -9,7 +9,7 @@ namespace headroom::predict {
 // event gets the live bytes.
 record::Recording capped(const record::Recording& requests, record::Bytes limit);
 
-// The outcome of a request that exceeds a limit, on a CPU or a GPU.
+// The outcome of a request that exceeds a limit.
 record::Outcome ran_out(const record::Recording& requests, const record::MemEvent& asked,
                         record::OutOfMemoryFacts facts);
 

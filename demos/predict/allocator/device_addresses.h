@@ -26,7 +26,7 @@ class DeviceAddresses {
   std::size_t next_known_ = 0;
   bool first_ = true;
   std::map<record::Bytes, record::Bytes> gaps_;  // by address
-  record::Bytes lowest_ = 0;                     // lowest address so far
+  record::Bytes lowest_ = 0;
 };
 
 }  // namespace headroom::predict

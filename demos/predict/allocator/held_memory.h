@@ -24,7 +24,6 @@ class HeldMemory {
   void take(std::uint64_t segment, record::Bytes address, record::Bytes bytes);
   // The range may span several segments or only part of one. Returns its parts in order of address.
   std::vector<Part> give_back(record::Bytes address, record::Bytes bytes);
-  // nullopt if not held.
   std::optional<Place> find(record::Bytes address) const;
   void clear() { parts_.clear(); }
 
@@ -32,7 +31,7 @@ class HeldMemory {
   struct Held {
     std::uint64_t segment = 0;
     record::Bytes began = 0;  // the segment's original begin
-    record::Bytes bytes = 0;  // size of this part
+    record::Bytes bytes = 0;
   };
   std::map<record::Bytes, Held> parts_;  // by address
 };

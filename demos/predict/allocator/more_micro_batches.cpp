@@ -95,7 +95,7 @@ class Balance {
   std::size_t freed_ = 0;                   // earlier storages that it freed
 };
 
-// All second micro-batches; nullopt if one of them cannot be repeated.
+// nullopt if a second micro-batch cannot be repeated.
 std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run) {
   const std::vector<MemEvent>& events = run.events();
   const std::vector<Part> parts = parts_of(run);
@@ -121,7 +121,6 @@ std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run
   return all;
 }
 
-// Copies a recording and repeats parts of it.
 class MicroBatchRepeater {
  public:
   MicroBatchRepeater(const record::Recording& few, std::int64_t added) : few_(few), added_(added), result_(few.info()) {

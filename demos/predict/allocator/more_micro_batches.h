@@ -11,7 +11,7 @@
 
 namespace headroom::predict {
 
-inline constexpr std::string_view kMicroBatches = "accumulate";  // a step's number of micro-batches
+inline constexpr std::string_view kMicroBatches = "accumulate";
 
 // Micro-batches to trace per step. The first allocates gradients, the second adds to them; the last one differs if
 // gradients move to the host.

@@ -7,7 +7,7 @@
 
 namespace headroom::predict {
 
-// Key of a GPU run's setting: the allocator maps pages instead of allocating segments.
+// A GPU run's setting: the allocator maps pages instead of allocating segments.
 inline constexpr std::string_view kExpandableSegments = "expandable_segments";
 
 // Passes the requests of the recording's device to the allocator, and replaces all blocks, segments and totals. The

@@ -21,7 +21,6 @@ struct Card {
   std::string source;
 };
 
-// All cards in the file's order.
 std::span<const Card> cards();
 
 }  // namespace headroom::predict

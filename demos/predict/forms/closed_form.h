@@ -12,14 +12,14 @@ namespace headroom::predict {
 
 struct ClosedForm {
   struct Moment {
-    // kLoss: peak within the loss. kBackward: head, final norm, a layer's MLP or attention, or embedding. kOptimizer:
-    // all weights or, in the backward pass, the last layer's.
+    // kBackward: head, final norm, a layer's MLP or attention, or embedding. kOptimizer: all weights or, in the
+    // backward pass, the last layer's.
     record::Phase phase = record::Phase::kLoss;
     record::ByCategory bytes{};
   };
 
   std::vector<Moment> moments;        // in step order
-  std::vector<std::string> left_out;  // unsupported parts, as short phrases
+  std::vector<std::string> left_out;  // unsupported parts
   std::vector<std::string> assumed;   // assumptions about parts that runs do not have
 
   const Moment& peak() const;

@@ -24,7 +24,6 @@ class Writing {
 
   void mark(std::int32_t step, record::Phase phase) {
     phase_ = phase;
-    // All device and host times are 0.
     run_.append(record::Mark{.device_time = 0, .event_index = run_.events().size(), .step = step, .phase = phase});
   }
 

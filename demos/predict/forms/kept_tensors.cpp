@@ -48,7 +48,7 @@ class Layers {
   }
 
  private:
-  // `times`: how often all layers together keep the tensors that follow.
+  // `times`: how often all layers together keep the next tensors.
   void enter(Bytes LayerBytes::*term, std::int64_t times) {
     term_ = term;
     times_ = times;

@@ -11,8 +11,6 @@
 
 namespace headroom::predict {
 
-// --- parameters
-
 // Embedding, final norm and head. 1B: 262,670,336.
 std::int64_t outer_parameters(const llama::Config& config);
 // The average if layers differ. 1B: 60,821,504.
@@ -22,14 +20,11 @@ std::int64_t projection_parameters(const llama::Config& config, const llama::Ext
 // W + s B A: r (in + out) weights per target matrix [out, in]. r = 16, 2048 × 2048: 65,536.
 std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets,
                              const llama::Extension& extension = {});
-std::int64_t adapter_parameters(const StepSettings& step);  // 0 without adapters
+std::int64_t adapter_parameters(const StepSettings& step);
 // Matrices that can have adapters and that NF4 stores: one entry per kind, with its count.
 std::vector<llama::LayerWeight> projections(const llama::Config& config, const llama::Extension& extension);
 bool has_adapter(const llama::LayerWeight& matrix, AdapterTargets targets);
-// Adapters, if any, otherwise all weights.
 std::int64_t trained_parameters(const StepSettings& step);
-
-// --- bytes of the techniques
 
 // NF4 of the layers' projections: 4-bit codes, a 1-byte absmax per 64 weights, 4 bytes per 256 absmaxes, and 4 bytes
 // per matrix; blocks are rounded up. 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3).
@@ -70,26 +65,24 @@ record::Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, st
 // The input of each layer but a segment's first, if the backward pass reads it. 0 for PyTorch's norms in 16 bits, which
 // keep it in fp32 (layer_bytes()).
 record::Bytes between_layers_bytes(const StepSettings& step);
-// Peak of activations, excluding what a layer's backward pass adds. Without checkpoints these are all layers and the
-// final norm. With checkpoints these are the kept inputs and k recomputed layers: n/k · a_input + k · a_layer. 1B as
-// above: 7,189,561,344; with k = 4: 1,847,721,984.
+// Peak of activations, excluding what a layer's backward pass adds. Without checkpoints: all layers and the final norm.
+// With checkpoints: the kept inputs and k recomputed layers, n/k · a_input + k · a_layer. 1B as above: 7,189,561,344;
+// with k = 4: 1,847,721,984.
 record::Bytes activation_bytes(const StepSettings& step);
 // Three fp8 scales per projection, each with the largest magnitudes of 16 steps. 1B: 26,884; 0 without fp8.
 record::Bytes fp8_scale_bytes(const StepSettings& step);
 // Rows of the product's gradient that fused SwiGLU computes at a time in fp8: an eighth of `rows`, but enough tiles to
 // fill a GPU. 98,304 rows: 12,288; 16,384: 4,096.
 std::int64_t rows_at_once_in_fp8(std::int64_t rows);
-// Tokens (kLean: columns of the vocabulary) per chunk of the fused loss. 1B, 8,192 tokens: 1,024, or 256 by Liger's
-// rule.
+// Tokens (kLean: columns of the vocabulary) per chunk of the fused loss. 1B, 8,192 tokens: 1,024; Liger's rule: 256.
 std::int64_t loss_chunk(const StepSettings& step);
-// True if the head's GEMM is chunked with its loss.
 bool loss_in_chunks(const StepSettings& step);
 // Logits' bytes at the loss's peak. kHf2024: per sequence two fp32 tensors of T rows (one without the kept output) and
 // two of T − 1 rows. kFlce: a chunk's logits, as the kernel stores them.
 record::Bytes loss_bytes(const StepSettings& step);
 // How a loss treats the logits.
 struct LossCode {
-  bool in_chunks = false;       // one part at a time
+  bool in_chunks = false;
   bool in_place = false;        // the gradient overwrites the logits
   bool shifts_logits = false;   // copies the logits without the last positions
   bool returns_fp32 = false;    // fp32 output, otherwise the model's type
@@ -101,16 +94,12 @@ bool sums_tied_apart(const StepSettings& step);
 // Logits kept between steps; with kHf2024 in fp32.
 record::Bytes kept_output_bytes(const StepSettings& step);
 
-// --- temporary memory
-
 // Scratch of one layer's backward pass. Flash accumulates dQ in fp32, and dK and dV per query head; the fp32 kernel
 // accumulates dQ in tiles. Eager: 0.
 record::Bytes attention_scratch_bytes(const StepSettings& step);
-// Lists and partial sums of our kernel or, on a GPU without it, of PyTorch's operator (gpu_extras.h). 1B, 4,096 tokens:
-// 37,104,856 with the operator.
+// Lists and partial sums of our kernel or, on a GPU without it, of PyTorch's operator. 1B, 4,096 tokens: 37,104,856
+// with the operator.
 record::Bytes embedding_scratch_bytes(const StepSettings& step, record::DeviceKind device);
-
-// --- model state by number of parameters, independent of the batch
 
 // An optimizer's state per parameter, without the master.
 enum class KeptState : std::uint8_t { kSgd, kMomentum, kAdamW, kAdamW8bit };

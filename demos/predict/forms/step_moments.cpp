@@ -72,8 +72,6 @@ class StepMoments {
     moments_.push_back(moment);
   }
 
-  // --- always allocated
-
   Bytes libraries() const {
     if (!on_gpu_) return 0;
     return kBlasWorkspace + (loss_in_chunks(step_) || step_.fp8() ? kBlasLtWorkspace : 0);
@@ -99,8 +97,6 @@ class StepMoments {
 
   bool eager() const { return step_.fused.attention == Attention::kEager; }
 
-  // --- logits
-
   // The graph keeps the logits, which their gradient has overwritten.
   Bytes logits_in_backward() const {
     const bool over = step_.loss.path == LossPath::kPlain && step_.fused.cross_entropy;
@@ -111,8 +107,6 @@ class StepMoments {
     const bool lean = loss_in_chunks(step_) && step_.loss.mode == kernels::FlceMode::kLean;
     return lean ? kFp32 * step_.tokens() * c_.hidden_size : 0;
   }
-
-  // --- gradients
 
   bool accumulates() const { return step_.micro_batches > 1; }
   // True if gradients move to the host after their layer's backward pass.
@@ -125,7 +119,7 @@ class StepMoments {
     const Bytes outer = (c_.tie_word_embeddings ? 0 : table_) + head_gradient() + norm_;
     return outer + c_.num_layers * layer_gradient_;
   }
-  // Gradients left by earlier micro-batches; each step starts without gradients.
+  // Each step starts without gradients.
   Bytes earlier_gradients() const { return accumulates() ? all_gradients() : 0; }
   // The chunked loss computes the head's weight gradient, or adds to an earlier one.
   Bytes gradients_at_loss() const {
@@ -151,13 +145,10 @@ class StepMoments {
     return step_.optimizer.in_backward || leaves() ? outer_gradients() : all_gradients();
   }
 
-  // Weights that are updated together after the backward pass.
   std::int64_t updated_at_end() const {
     const std::int64_t layers = layer_gradient_ / step_.trained_bytes() * c_.num_layers;
     return trained_parameters(step_) - (step_.optimizer.in_backward ? layers : 0);
   }
-
-  // --- activations
 
   // A segment's layers are recomputed together; without checkpoints all layers are one segment.
   std::int64_t first_of_segment(std::int64_t i) const { return i - i % step_.layers_at_once(); }
@@ -191,15 +182,13 @@ class StepMoments {
   }
   // Rows gathered for experts: each token's row once per chosen expert.
   Bytes gathered() const { return rows_ * mlps_.expert.taken / c_.num_layers; }
-  // True if fused kernels keep the projections' inputs.
   bool keeps_in_mlp() const { return step_.fused.keep && mlp_is_read(step_); }
-
-  // --- fp8: codes of one byte, in addition to their sources
 
   Bytes codes(std::int64_t width) const { return step_.fp8() ? step_.tokens() * width : 0; }
 
-  // Also alive in the last layer's down projection: SwiGLU's product, Q and K before RoPE, attention's result. A
-  // recomputed product is overwritten by its codes; the temporary sixteenth is not counted.
+  // fp8 codes have one byte and are in addition to their sources. Also alive in the last layer's down projection:
+  // SwiGLU's product, Q and K before RoPE, attention's result. A recomputed product is overwritten by its codes; the
+  // temporary sixteenth is not counted.
   void fp8_forward() {
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     add(Place::kForward,
@@ -215,8 +204,6 @@ class StepMoments {
     return codes(result) + (keeps_in_mlp() ? 0 : codes(input));
   }
 
-  // --- moments of backward
-
   // The logits' gradient in the model's type, and the head's two gradients.
   void head() {
     if (loss_in_chunks(step_)) return;
@@ -226,8 +213,8 @@ class StepMoments {
                        .streamed_layers = 1});
   }
 
-  // PyTorch's operators use six fp32 tensors: the input, the normed rows' gradient, and the intermediate results of
-  // product, reciprocal and square.
+  // PyTorch's operators use six fp32 tensors: the input, the normed rows' gradient, and the results of product,
+  // reciprocal and square.
   void final_norm() {
     const Bytes norm = step_.fused.rms_norm ? 2 * rows_ : 6 * kFp32 * step_.tokens() * c_.hidden_size + held();
     add(Place::kFinalNorm, {.gradients = gradients_behind_head(),

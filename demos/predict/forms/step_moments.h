@@ -11,15 +11,15 @@ namespace headroom::predict {
 
 // Candidates in step order.
 enum class Place : std::uint8_t {
-  kForward,  // a layer's forward pass
-  kLoss,     // peak within the loss
-  kHead,     // backward pass, like the next three
+  kForward,
+  kLoss,  // peak within the loss
+  kHead,  // backward pass, like the next three
   kFinalNorm,
   kRecompute,
-  kLayer,      // a layer's MLP or attention
+  kLayer,
   kLayerStep,  // weight update during the backward pass
   kEmbedding,  // the end of the backward pass
-  kOptimizer,  // weight update
+  kOptimizer,
 };
 inline record::Phase phase_of(Place place) {
   switch (place) {
@@ -43,7 +43,7 @@ inline record::Phase phase_of(Place place) {
 
 struct StepMoment {
   Place place = Place::kLoss;
-  std::int64_t layer = 0;  // for places in a layer
+  std::int64_t layer = 0;
   record::ByCategory bytes{};
 
   bool operator==(const StepMoment&) const = default;

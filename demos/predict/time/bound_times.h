@@ -15,7 +15,7 @@ namespace headroom::predict {
 // Seconds by phase; nullopt if the card's numbers are unknown or it lacks the format.
 std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSettings& step, const Card& card);
 
-// The same events, evenly spaced within each phase. Provenance names the card. Unchanged if bound_seconds() is nullopt.
+// Spaces events evenly within each phase. Provenance names the card. Unchanged if bound_seconds() is nullopt.
 record::Recording with_bound_times(record::Recording prediction, const StepSettings& step, const Card& card);
 
 inline constexpr std::string_view kBoundFact = "bound_of";  // provenance: the card's name

@@ -9,7 +9,7 @@
 
 namespace headroom::predict {
 
-// Hidden states X [tokens, hidden] times head W [vocab, hidden], in chunks of tokens.
+// Hidden states X [tokens, hidden] times head W [vocab, hidden].
 struct ChunkedLoss {
   std::int64_t tokens = 0, vocab = 0, hidden = 0;
   bool fp32_gradient = false;  // the accumulated dW is in fp32
@@ -48,8 +48,8 @@ struct ChunkSpeeds {
   double launch = 5e-6;             // seconds per kernel
 };
 
-// An estimate without overlap: four launches per chunk, the GEMMs' FLOPs or bytes (whichever take longer), and the pass
-// over the logits.
+// An estimate without overlap: four launches per chunk, the longer of the GEMMs' FLOPs or bytes, and the pass over the
+// logits.
 inline double loss_seconds(const ChunkedLoss& loss, std::int64_t chunk, const ChunkSpeeds& speeds) {
   constexpr double kLaunches = 4;
   const auto n = static_cast<double>(loss.chunks(chunk));

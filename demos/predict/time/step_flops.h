@@ -11,7 +11,6 @@
 
 namespace headroom::predict {
 
-// Which FLOPs of attention count.
 enum class AttentionFlops : std::uint8_t { kNone, kCausal, kAll };
 inline constexpr std::array kAttentionFlops{
     Meant<AttentionFlops>{{"none", "left out: 6 P"}, AttentionFlops::kNone},

@@ -11,10 +11,10 @@
 
 namespace headroom::record {
 
-// Fields of one line. In quotes, a comma is text and "" is a quote.
+// In quotes, a comma is text and "" is a quote.
 std::vector<std::string> csv_fields(std::string_view line);
 
-// A row of a table that is compiled in, by column. A missing column or a wrong number is a bug and throws.
+// A missing column or a wrong number is a bug and throws.
 class CsvRow {
  public:
   using Fields = std::map<std::string, std::string, std::less<>>;
@@ -23,7 +23,7 @@ class CsvRow {
   const std::string& text(std::string_view column) const;
   std::int64_t whole(std::string_view column) const;
   double number(std::string_view column) const;
-  std::optional<double> number_if_known(std::string_view column) const;  // empty: unknown
+  std::optional<double> number_if_known(std::string_view column) const;
 
  private:
   template <class Number>
@@ -33,7 +33,7 @@ class CsvRow {
   Fields fields_;
 };
 
-// Rows of a table whose first line has the columns' names. Empty lines and lines that start with # are left out.
+// The first line has the columns' names. Skips empty lines and lines that start with #.
 std::vector<CsvRow> csv_rows(std::string_view table, std::string_view file);
 
 }  // namespace headroom::record

@@ -40,7 +40,7 @@ class JsonWriter {
   explicit JsonWriter(Form form) : form_(form) {}
 
   json take() { return std::move(object_); }
-  // The first field that a reader would refuse; empty if none.
+  // The first field that a reader would refuse.
   const std::string& wrong() const { return wrong_; }
 
   void text(const char* key, const std::string& value) {
@@ -101,7 +101,6 @@ class JsonWriter {
     json& array = object_[key] = json::array();
     for (Struct& value : values) array.push_back(nested(value));
   }
-  // Checks a rule that involves several fields.
   void check(bool holds, const char* what) {
     if (!holds && wrong_.empty()) wrong_ = what;
   }
@@ -189,7 +188,6 @@ class JsonReader {
   void flag(const char* key, bool& value) {
     if (const json* const field = find(key, &json::is_boolean, "is not a boolean")) value = field->get<bool>();
   }
-  // Reads the key of one of the enum's first `count` values.
   template <class Enum>
   void choice(const char* key, Enum& value, int count) {
     std::string name;

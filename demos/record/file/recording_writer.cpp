@@ -49,8 +49,8 @@ bool is_at(int descriptor, const std::filesystem::path& path) {
          held.st_ino == named.st_ino;
 }
 
-// Creates the partial file. Replaces one that a killed program has left, recognized by its missing lock. Only the
-// lock's holder may rename or remove the file.
+// Replaces a file that a killed program has left, recognized by its missing lock. Only the lock's holder may rename or
+// remove the file.
 Opened open_partial(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

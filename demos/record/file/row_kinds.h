@@ -26,7 +26,7 @@ struct RowKind {
   ChunkKind chunk;
   const char* name;         // in a text chunk and in messages
   std::size_t least_bytes;  // least size of a row in columns; 0: text
-  std::size_t per_chunk;    // rows per chunk; keeps chunks of text near 100 KiB and all others below 1 MiB
+  std::size_t per_chunk;    // keeps chunks of text near 100 KiB and all others below 1 MiB
   std::size_t most;         // rows per recording, checked before memory is allocated
 };
 
@@ -43,8 +43,6 @@ inline constexpr std::tuple kRowKinds{
     RowKind<Histogram>{ChunkKind::kHistograms, "histograms", 0, 8, 10'000},
     RowKind<Placement>{ChunkKind::kPlacements, "placements", 3, kRowsPerChunk, kMaxRows},
 };
-
-// --- Over the table
 
 template <class Kinds>
 struct OfRowKinds;

@@ -12,13 +12,13 @@
 namespace headroom::record {
 
 struct Histogram {
-  std::string name;       // "gradients", "updates", "updates.lost", "first_moment.dynamic.256"
+  std::string name;       // "gradients", "updates.lost", "first_moment.dynamic.256"
   std::int32_t step = 0;  // counted after this step
   // counts[i]: magnitudes in [2^(low_exponent + i), 2^(low_exponent + i + 1)).
   std::int32_t low_exponent = 0;
   std::vector<std::int64_t> counts;
   std::int64_t zeros = 0, not_finite = 0;
-  // Mean relative error of the numbers in counts[i], 0 if there are none. Empty: not measured.
+  // Mean relative error of the numbers in counts[i], 0 without numbers. Empty: not measured.
   std::vector<double> errors;
 
   bool operator==(const Histogram&) const = default;

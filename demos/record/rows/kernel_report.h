@@ -10,7 +10,7 @@
 namespace headroom::record {
 
 enum class KernelVerdict : std::uint8_t {
-  kNotCompiled,  // the compiler refused it
+  kNotCompiled,
   kCompiled,     // not run: no device, or the run ended early
   kCrashed,      // the device refused or ended it
   kOutOfBounds,  // wrote outside its buffers
@@ -18,7 +18,7 @@ enum class KernelVerdict : std::uint8_t {
   kRight,
 };
 inline constexpr int kNumKernelVerdicts = 6;
-std::string_view key_of(KernelVerdict verdict);  // "not_compiled", …
+std::string_view key_of(KernelVerdict verdict);
 
 // The text may have several lines.
 struct CompilerMessage {
@@ -29,7 +29,7 @@ struct CompilerMessage {
   bool operator==(const CompilerMessage&) const = default;
 };
 
-// A kernel's resources, reported by the assembler.
+// Reported by the assembler.
 struct KernelResources {
   std::string name;
   std::int64_t registers = 0;  // per thread
@@ -42,8 +42,8 @@ struct KernelResources {
 
 struct KernelReport {
   KernelVerdict verdict = KernelVerdict::kNotCompiled;
-  std::string sentence;      // the verdict in words
-  std::string exercise;      // "rms_norm"
+  std::string sentence;  // the verdict in words
+  std::string exercise;
   std::string architecture;  // "sm_90"
   std::string compiler;      // "NVRTC 13.0"
   std::vector<CompilerMessage> messages;

@@ -22,7 +22,7 @@ struct KernelSpan {
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
   // Lower bound of the bytes moved. Copy, memset: the size. Operator: its tensors, each once, all attributed to its
-  // first kernel. kUnknownBytes if unknown.
+  // first kernel.
   Bytes bytes = kUnknownBytes;
   std::uint32_t correlation = 0;  // connects a runtime call with its launch; 0: none
   std::int32_t step = -1;

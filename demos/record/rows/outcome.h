@@ -31,7 +31,7 @@ struct OutOfMemoryFacts {
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kCompleted;
-  std::string message;  // one sentence; empty when completed
+  std::string message;  // empty when completed
   std::optional<OutOfMemoryFacts> out_of_memory = std::nullopt;
 
   bool operator==(const Outcome&) const = default;

@@ -24,7 +24,7 @@ struct SweptPeak {
 
 struct SweepPoint {
   std::string series;                         // "liger_all"; one line per series
-  std::string label;                          // label within the series: "batch=4", "checkpointing"
+  std::string label;                          // "batch=4", "checkpointing"
   std::map<std::string, std::string> params;  // as typed
   Outcome outcome;
   SweptPeak peak;
@@ -34,7 +34,7 @@ struct SweepPoint {
   std::optional<double> loss;  // at the last step
   int steps = 0;               // completed
 
-  // Differences from the recording's provenance, such as a later revision or another GPU.
+  // Differences from the recording's provenance, such as a later revision.
   std::map<std::string, std::string> provenance;
   std::string recording;  // file with this run's events, next to the sweep's; empty: none
 
