@@ -11,7 +11,7 @@
 
 namespace headroom::llama {
 
-// A model of the GPT family. The flags mark features of GPT-2 that Llama lacks.
+// The flags mark features of GPT-2 that Llama lacks.
 struct Architecture {
   std::string_view name;  // "GPT-2 XL"
   Config shape;           // num_kv_heads = num_heads without grouped-query attention
@@ -23,14 +23,14 @@ struct Architecture {
   bool biases = false;  // in all projections
 };
 
-// Llama 3.2 1B, Llama 3 8B, GPT-2 XL, Llama 2 7B and Llama 3 70B, with their published configurations.
+// Llama 3.2 1B, Llama 3 8B, GPT-2 XL, Llama 2 7B and Llama 3 70B.
 std::span<const Architecture> architectures();
-const Architecture* find_architecture(std::string_view id);  // by Config::id; null if unknown
+const Architecture* find_architecture(std::string_view id);  // by Config::id
 
 enum class Block : std::uint8_t { kEmbedding, kPositions, kNorms, kAttention, kMlp, kDropout, kFinalNorm, kHead };
 inline constexpr std::size_t kNumBlocks = 8;
 
-// One block, summed over all layers.
+// Summed over all layers.
 struct BlockNumbers {
   std::string shape;  // matrices of one layer: "3 × 2,048 × 8,192"
   std::int64_t parameters = 0;

@@ -28,8 +28,8 @@ struct Config {
   std::int64_t hidden_size = 0;        // H
   std::int64_t intermediate_size = 0;  // F
   std::int64_t num_layers = 0;         // L
-  std::int64_t num_heads = 0;          // A, query heads
-  std::int64_t num_kv_heads = 0;       // K, key and value heads; A / K query heads share one
+  std::int64_t num_heads = 0;          // A
+  std::int64_t num_kv_heads = 0;       // K; A / K query heads share one
   std::int64_t head_dim = 0;           // D
   std::int64_t vocab_size = 0;         // V
   bool tie_word_embeddings = true;     // the head's weight is the embedding table
@@ -41,7 +41,7 @@ struct Config {
   bool qk_norm = false;   // RMSNorm over each head of queries and keys, before RoPE (Qwen3)
 };
 
-// A length, with its key in our settings (`key`) and in a config.json (`in_file`).
+// `key` is the length's key in our settings, `in_file` its key in a config.json.
 struct ConfigLength {
   std::string_view key, in_file;
   std::int64_t Config::*value;
@@ -67,10 +67,9 @@ inline constexpr std::array kConfigParts{
     ConfigPart{"qk_norm", "norms of q and k", &Config::qk_norm},
 };
 
-std::span<const Config> published_configs();  // tiny, llama-3.2-1b, llama-3.2-3b, llama-3-8b
+std::span<const Config> published_configs();
 const Config* find_config(std::string_view id);
 
-// Refuses an impossible shape.
 record::Status check(const Config& config);
 
 // Llama 3.2 1B: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400 (tied). Per layer, qkv_bias adds A·D +
@@ -82,7 +81,7 @@ struct WeightShape {
   std::string name;
   std::vector<std::int64_t> shape;
 };
-// Every weight once, in forward order, without a tied head.
+// In forward order, without a tied head.
 std::vector<WeightShape> weight_shapes(const Config& config);
 
 }  // namespace headroom::llama

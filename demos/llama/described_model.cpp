@@ -46,7 +46,7 @@ class DescriptionReader {
   const std::string& first_wrong() const { return fields_.first_wrong(); }
 
  private:
-  // E.g. "gemma has gelu in its MLP, biases in attention and a cap on its logits".
+  // "gemma has gelu in its MLP, biases in attention and a cap on its logits"
   std::string differences(std::string_view type) const {
     std::string has;
     for (std::size_t i = 0; i < has_.size(); ++i)
@@ -54,7 +54,6 @@ class DescriptionReader {
     return fmt::format("{} {}{}{}", type, is_, is_.empty() || has.empty() ? "" : " and ", has);
   }
 
-  // Refuses all models except decoders of attention and gated MLPs.
   void refuse_other_structures() {
     if (fields_.flag("is_encoder_decoder", false)) fields_.wrong("is_encoder_decoder", "false: a decoder alone");
     for (const char* const part : {"text_config", "vision_config", "audio_config"})
@@ -177,7 +176,7 @@ class DescriptionReader {
     if (type != "default" && type != "llama3") has_.push_back("positions by " + type);
   }
 
-  // True if all byte counts, with optimizer and tokens, fit in 64 bits.
+  // True if all byte counts fit in 64 bits.
   bool countable() const {
     constexpr double kMost = 1e13, kNarrow = 4096;
     const Config& c = model_.config;

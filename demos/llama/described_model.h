@@ -16,7 +16,7 @@ struct DescribedModel {
   Extension extension;
   // "mixtral is a mixture of 8 experts, which our training step does not support."; empty: supported.
   std::string beyond_step;
-  std::vector<std::string> assumed, left_out;  // each a short phrase
+  std::vector<std::string> assumed, left_out;
 };
 
 // Also accepts relatives with experts, sliding windows, other activations or other positions. Refuses encoders,

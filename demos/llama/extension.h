@@ -36,7 +36,7 @@ struct Mlps {
 
   std::int64_t stored_size() const;  // summed F of all MLPs
   std::int64_t taken_size() const;   // summed F of a token's MLPs
-  std::int64_t widest() const;       // largest F
+  std::int64_t widest() const;
 };
 Mlps mlps(const Config& config, const Extension& extension);
 

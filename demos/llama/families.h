@@ -11,7 +11,7 @@
 
 namespace headroom::llama {
 
-// Keys of a mixture's sizes. If `count` is null, there are no experts.
+// If `count` is null, there are no experts.
 struct ExpertKeys {
   const char* count = nullptr;
   const char* size = "moe_intermediate_size";
@@ -65,7 +65,6 @@ inline constexpr std::array kFamilies{
            .activation = "gelu_pytorch_tanh"},
 };
 
-// Null if unknown.
 const Family* find_family(std::string_view type);
 // The family whose config.json describes `config`, which the step can run.
 const Family& family_of(const Config& config);

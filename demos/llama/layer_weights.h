@@ -36,7 +36,7 @@ struct LayerWeight {
   std::string name() const;
 };
 
-// In forward order. With 32 layers of 8 experts, an expert's weights have `count` 256.
+// In forward order.
 std::vector<LayerWeight> layer_weights(const Config& config, const Extension& extension = {});
 
 }  // namespace headroom::llama

@@ -13,7 +13,7 @@ namespace headroom::llama {
 // Index of the first number that is NaN or infinite, or becomes so in type `as`. Runs about as fast as memory is read.
 std::optional<std::size_t> first_not_finite(std::span<const std::byte> values, StoredType stored, StoredType as);
 
-// "a NaN", "an infinity", or "70000, an infinity in F16".
+// "70000, an infinity in F16"
 std::string words_of_not_finite(std::span<const std::byte> values, std::size_t index, StoredType stored, StoredType as);
 
 }  // namespace headroom::llama

@@ -29,7 +29,7 @@ class BytePairs {
   struct Spread {
     std::size_t operator()(std::uint64_t pair) const;
   };
-  const Rule* rule(TokenId left, TokenId right) const;  // null if none
+  const Rule* rule(TokenId left, TokenId right) const;
 
   std::unordered_map<std::uint64_t, Rule, Spread> rules_;
 };

@@ -21,7 +21,7 @@ namespace {
 using namespace std::literals;
 using record::Error;
 using Bytes = std::span<const std::byte>;
-using Found = record::Result<std::optional<IdPlace>>;  // nullopt: no such header
+using Found = record::Result<std::optional<IdPlace>>;
 
 static_assert(std::endian::native == std::endian::little, "ids are little-endian in the files");
 
@@ -169,7 +169,6 @@ std::int64_t id_at(const TokenView& ids, std::size_t place, const IdType& type) 
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(id) << shift) >> shift;
 }
 
-// Index of the first id outside the vocabulary.
 std::optional<std::size_t> first_beyond(const TokenView& ids, const IdType& type, std::int64_t vocabulary) {
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (const std::int64_t id = id_at(ids, i, type); id < 0 || id >= vocabulary) return i;

@@ -17,7 +17,7 @@ class Pattern {
   // patterns that match the empty string; the error follows "its pattern ".
   static record::Result<Pattern> of_expression(std::string_view expression);
   static record::Result<Pattern> of_literal(std::string_view text);
-  // Matches a word character, as Unicode defines it.
+  // Matches Unicode's word characters.
   static Pattern of_word_character();
 
   struct Match {

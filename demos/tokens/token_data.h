@@ -23,7 +23,7 @@ struct DataSource {
   std::int64_t vocabulary = 256;      // the model's size; ids must be below it
   std::string data_type{kAnyIdType};  // a name in kIdTypes
 
-  // "bytes of a.txt", "ids of a.bin (uint16, by llm.c's header)", "tokenizer.json of FOLDER".
+  // "ids of a.bin (uint16, by llm.c's header)"
   std::string words(std::span<const std::byte> bytes) const;
 };
 

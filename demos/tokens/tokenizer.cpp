@@ -85,7 +85,7 @@ class Encoder {
   const TokenizerParts& tokenizer_;
   const std::atomic<bool>* cancel_;
   std::vector<TokenId> ids_;
-  std::deque<std::string> kept_;  // storage for pieces and known words that are not in the text
+  std::deque<std::string> kept_;  // pieces and known words that are not in the text
   Words words_;
 };
 

@@ -24,7 +24,6 @@ EditedRun on_gpu(Settings settings) {
   return tests::run_edited(settings, c10::Device(c10::kCUDA, 0));
 }
 
-// $HEADROOM_ENGINE, else this build's engine.
 std::string engine() {
   if (const char* named = std::getenv("HEADROOM_ENGINE")) return named;
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../../bin/headroom-engine").string();

@@ -21,8 +21,7 @@ inline constexpr kernels::Storage kStorages[] = {kernels::Storage::kFp32, kernel
 // completely.
 enum class Fill : std::uint8_t { kNothing, kZeros, kNan };
 
-// Device memory of a launch. Each buffer comes from cudaMalloc with exactly its size, so that out-of-bounds accesses
-// are detected.
+// Each buffer comes from cudaMalloc with exactly its size, so that out-of-bounds accesses are detected.
 class Buffers {
  public:
   // Tensors start `skip` elements into their buffer and end with it; a skip of 1 prevents wide loads.

@@ -29,7 +29,6 @@ constexpr Norm kAddRms{"add_rms_norm", true, false, &kernels::add_rms_norm_forwa
                        &kernels::rms_norm_backward_cuda};
 constexpr Norm kLayer{"layer_norm", false, true, &kernels::layer_norm_forward_cuda, &kernels::layer_norm_backward_cuda};
 
-// Drives the forward pass, RMSNorm's rebuild, and the backward pass, also with dx overwriting dy.
 void drive_norm(KernelDriver& driver, const Norm& norm, Storage storage, std::int64_t rows, std::int64_t width,
                 std::int64_t skip = 0) {
   const std::int64_t n = rows * width, parts = kernels::partial_rows(rows) * width;
@@ -96,7 +95,7 @@ void drive_norms(KernelDriver& driver) {
     for (const std::int64_t width : {12'284, 16'380}) drive_norm(driver, kNorm, Storage::kFp32, 140, width);
 }
 
-// Every `skip`-th target is ignored; all others are valid.
+// Every `skip`-th target is ignored.
 std::vector<std::int64_t> targets_of(std::int64_t rows, std::int64_t vocab, std::int64_t skip) {
   std::vector<std::int64_t> targets;
   for (std::int64_t row = 0; row < rows; ++row)

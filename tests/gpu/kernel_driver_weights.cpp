@@ -32,13 +32,12 @@ constexpr AdamWTypes kTypes[] = {{Storage::kFp32, Storage::kFp32, Storage::kFp32
                                  {Storage::kFp32, Storage::kFp32, Storage::kBf16, Storage::kFp16}};  // fp16 copy
 constexpr AdamWTypes kBf16s = kTypes[2], kMixedFp16 = kTypes[9];
 
-// The first step of one or more tensors.
 struct Step {
   AdamWTypes types;
   std::int64_t skip = 0;
   bool stochastic = false;
   std::optional<bool> overflows = {};  // if set, scale, overflow and t are on the device
-  std::int64_t tensors = 0;            // number of tensors, of 9 numbers each; 0: kSmallAndOdd
+  std::int64_t tensors = 0;            // of 9 numbers each; 0: kSmallAndOdd
 };
 
 kernels::AdamWTensor adamw_tensor(Buffers& b, const Step& step, std::int64_t n) {
@@ -151,7 +150,6 @@ void drive_nf4(KernelDriver& driver) {
   }
 }
 
-// Drives the search for inf and NaN, and the factor that clips the norm.
 void drive_gradients(KernelDriver& driver, Storage storage, const Sizes& sizes, std::int64_t skip, float scale = 1) {
   Buffers b(skip);
   std::vector<kernels::CheckedTensor> gradients;

@@ -33,7 +33,6 @@ live::CudaProbe& cuda_probe() {
   return probe;
 }
 
-// Stores the allocator's statistics at every mark.
 class StatsAtMarks final : public record::ScopeListener {
  public:
   struct AtMark {
@@ -85,7 +84,6 @@ TEST_CASE("the ledger equals the allocator: allocated and reserved at every even
   const record::Ledger ledger(recording);
   CHECK(ledger.size() > 5000);
   CHECK(ledger.first_mismatch() == record::kNever);
-  // Every block's event has the allocator's totals.
   for (const record::MemEvent& event : recording.events()) {
     if (event.kind != record::EventKind::kAlloc && event.kind != record::EventKind::kFree) continue;
     REQUIRE(event.allocator_allocated != record::kUnknownBytes);
@@ -103,7 +101,6 @@ TEST_CASE("the ledger equals the allocator: allocated and reserved at every even
   CHECK(ledger.peak_reserved() == end.peak_reserved);
   CHECK(ledger.peak_requested() == end.peak_requested);
 
-  // Less than 1 % is 'other', and there is one cuBLAS workspace.
   const record::Totals peak = ledger.peak().totals;
   CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
   int workspaces = 0;

@@ -39,7 +39,6 @@ using Clock = std::chrono::steady_clock;
 enum Mode { kNothing, kProbe, kProbeAndMarks, kModes };
 constexpr std::array<const char*, kModes> kModeNames{"nothing", "probe", "probe, device marks, counters"};
 
-// Listens as the current mode requires.
 class Listener final : public record::ScopeListener {
  public:
   Listener(live::EventSink& sink, live::RunFeed& feed, live::DeviceClock& clock)
@@ -67,7 +66,7 @@ class Listener final : public record::ScopeListener {
   live::DeviceClock& clock_;
 };
 
-// Encodes the events and discards them; called every 30 ms.
+// Called every 30 ms.
 std::uint64_t drain(live::EventSink& sink, live::RunFeed& feed, std::vector<record::MemEvent>& events) {
   const live::RunNews news = feed.take();
   events.clear();

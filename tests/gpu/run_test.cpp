@@ -120,7 +120,6 @@ TEST_CASE("the real allocator fails under a cap, and the next run finds everythi
     CHECK(stats().reserved == 0);
     CHECK_FALSE(driver.worker().retired());
   }
-  // The old limit is restored, and the peak is the same byte for byte.
   const DrivenRun again = driver.run(llama_1b());
   CHECK(again.outcome().kind == OutcomeKind::kCompleted);
   CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);

@@ -53,7 +53,7 @@ Settings from_checkpoint(const Settings& settings) {
   return joined({"model=custom", "batch=2", "seq=64", checkpoint.setting()}, settings);
 }
 
-// Each row of the table alone, with the settings that it needs; without rows that need a GPU.
+// Each row alone, with the settings that it needs; without rows that need a GPU.
 std::vector<Settings> rows_of_table() {
   std::vector<Settings> rows;
   for (const experiments::Technique& each : experiments::techniques()) {

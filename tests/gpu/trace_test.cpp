@@ -33,7 +33,6 @@ const Settings kFused{{"fused.rms_norm", "on"},  {"fused.rope", "on"},  {"fused.
                       {"fused.embedding", "on"}, {"fused.adamw", "on"}, {"loss", "flce"}};
 constexpr int kSteps = 4, kLast = kSteps - 1;
 
-// $HEADROOM_ENGINE, else this build's engine.
 backend::Backend& engine() {
   static const std::unique_ptr<backend::Backend> made = [] {
     const char* named = std::getenv("HEADROOM_ENGINE");
@@ -92,7 +91,7 @@ std::size_t launches(const std::vector<KernelSpan>& spans) {
       std::count_if(spans.begin(), spans.end(), [](const auto& span) { return span.kind == SpanKind::kKernel; }));
 }
 
-// The last step's kernels of one operator in one layer.
+// The last step's kernels.
 std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view op, Phase phase, int layer) {
   std::vector<KernelSpan> found;
   for (const KernelSpan& span : of_step(recording, kLast))
@@ -175,7 +174,7 @@ TEST_CASE("a fused kernel is one launch where the eager composition has several,
   CHECK(moved > fused[0].bytes);
   CHECK(launches(of_step(*traced().fused, kLast)) < launches(of_step(*traced().eager, kLast)) / 2);
   CHECK(kernel_time(of_step(*traced().fused, kLast)) < kernel_time(of_step(*traced().eager, kLast)));
-  // The gate's GEMM: activations [1024, 2048], weight [8192, 2048], output [1024, 8192].
+  // Activations [1024, 2048], weight [8192, 2048], output [1024, 8192].
   const auto gate = kernels_of(*traced().fused, "mlp.gate_proj", Phase::kForward, 3);
   REQUIRE_FALSE(gate.empty());
   CHECK(gate[0].bytes == 2 * (1024 * 2048 + 8192 * 2048 + 1024 * 8192));

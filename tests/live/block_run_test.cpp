@@ -68,7 +68,7 @@ std::uint64_t backward_of(const record::Recording& recording) {
   return found->event_index;
 }
 
-// Activations kept for the backward pass, excluding the block's output.
+// Excludes the block's output.
 Bytes kept(const DrivenRun& run, Bytes element) {
   const record::Ledger ledger(run.recording);
   const Bytes all =
@@ -76,7 +76,7 @@ Bytes kept(const DrivenRun& run, Bytes element) {
   return all - kTokens * kHidden * element;
 }
 
-// Kept bytes per token by closed form, in 16 bits.
+// By closed form, per token in 16 bits.
 Bytes counted(const SettingMap& settings) {
   record::Params params(experiments::find_demo("block")->schema);
   for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
@@ -87,7 +87,7 @@ Bytes counted(const SettingMap& settings) {
   return sum;
 }
 
-// Events without times; storages and totals are counted from the run's first event.
+// Storages and totals are counted from the run's first event.
 std::vector<record::MemEvent> without_times(const record::Recording& recording) {
   std::vector<record::MemEvent> events(recording.events().begin(), recording.events().end());
   std::uint64_t first = ~std::uint64_t{0};
@@ -118,7 +118,6 @@ TEST_CASE("a block's run matches the allocator's totals, has two equal passes, a
   const auto of = [](const record::Totals& totals, Category kind) {
     return totals.by_category[static_cast<std::size_t>(kind)];
   };
-  // The backward pass starts with no gradients and ends with all.
   const std::uint64_t backward = backward_of(run.recording);
   CHECK(of(ledger.at(backward - 1), Category::kGradients) == 0);
   Bytes most = 0;

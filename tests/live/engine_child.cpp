@@ -26,7 +26,6 @@ struct Pipe {
   }
 };
 
-// The pipes' ends become the child's stdin and stdout.
 pid_t spawn(std::vector<std::string> arguments, const Pipe& input, const Pipe& output) {
   arguments.insert(arguments.begin(), HEADROOM_BIN_DIR "/headroom-engine");
   std::vector<char*> argv;

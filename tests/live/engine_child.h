@@ -33,9 +33,9 @@ class EngineChild {
   void send_bytes(std::span<const std::byte> bytes);
   void close_input();
 
-  // The next message; nothing on a timeout or after the output was closed.
+  // Nothing on a timeout or after the output was closed.
   std::optional<protocol::Message> next(Clock::duration patience = kPatience);
-  // The next message of this kind; chunks go into recording().
+  // Chunks go into recording().
   template <class Kind>
   std::optional<Kind> next_of(Clock::duration patience = kPatience) {
     const auto deadline = Clock::now() + patience;
@@ -63,7 +63,7 @@ class EngineChild {
   int refused_chunks_ = 0;
 };
 
-// Runs the engine with an empty stdin; returns its exit code and stdout.
+// Runs the engine with an empty stdin.
 std::pair<int, std::string> engine_output(const std::vector<std::string>& arguments);
 
 }  // namespace headroom::tests

@@ -52,7 +52,6 @@ Host host_of(const record::Recording& recording) {
   return host;
 }
 
-// Limits this process's file size.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t most) {

@@ -31,7 +31,6 @@ using namespace std::chrono_literals;
 
 constexpr int kPatience = 300'000;  // ms; messages normally arrive at once
 
-// Empties the shared ring.
 struct RingEmptied {
   ~RingEmptied() {
     std::vector<record::MemEvent> events;
@@ -74,7 +73,7 @@ class LinkedWorker {
     const std::vector<std::byte> bytes = protocol::encode(message);
     REQUIRE(write(to_link_[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
   }
-  // Reads and discards bytes. False if fewer than `wanted` came.
+  // False if fewer than `wanted` bytes came.
   bool reads(std::size_t wanted) {
     std::array<std::byte, 65'536> thrown_away;
     while (wanted > 0) {

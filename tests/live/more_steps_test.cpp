@@ -36,7 +36,6 @@ std::vector<record::Mark> comparable_marks(const record::Recording& run) {
   return marks;
 }
 
-// The first difference, as text; empty if there is none.
 std::string difference(const record::Recording& a, const record::Recording& b) {
   const auto text = [](const record::Recording& run, const MemEvent& event) {
     return std::to_string(static_cast<int>(event.kind)) + " #" + std::to_string(event.storage) + " " +
@@ -50,7 +49,6 @@ std::string difference(const record::Recording& a, const record::Recording& b) {
   return of_a.size() == of_b.size() ? "" : std::to_string(of_a.size()) + " / " + std::to_string(of_b.size());
 }
 
-// Every value of every technique, with the settings it needs.
 std::vector<record::Params> each_technique() {
   std::vector<record::Params> all;
   for (const record::ParamSpec& spec : experiments::training_step().schema) {
@@ -72,7 +70,6 @@ std::vector<record::Params> each_technique() {
   return all;
 }
 
-// Every technique that can accumulate, on a GPU and a CPU.
 std::vector<record::Params> each_accumulating() {
   std::vector<record::Params> all;
   const auto add = [&](record::Params params, const std::vector<std::string>& settings) {

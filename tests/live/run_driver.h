@@ -35,7 +35,7 @@ class RunDriver {
   explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner, bool look_for_gpu = false);
   explicit RunDriver(live::MachineFacts machine, live::EngineRole role = live::EngineRole::kRunner);
 
-  // Waits for the end of the run; calls `watch` every few milliseconds with the recording so far.
+  // Calls `watch` every few milliseconds with the recording so far.
   DrivenRun run(const SettingMap& params, bool record = true,
                 const std::function<void(const record::Recording&)>& watch = {},
                 const std::string& demo = "train_step");

@@ -29,7 +29,7 @@ using tests::RunDriver;
 
 const c10::SourceLocation kHere{"run_errors_test", __FILE__, __LINE__};
 
-// A CPU, a GPU that is never touched, and kernels for compute capability 8.0 and later, whatever this build is for.
+// A CPU, a GPU that is never touched, and kernels for compute capability 8.0 and later.
 live::MachineFacts machine_with_gpu(const std::string& capability) {
   return {.devices =
               {{.kind = DeviceKind::kCpu, .key = "cpu", .name = "CPU", .memory = record::kGiB, .free_memory = 0},
@@ -114,7 +114,6 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
             .params.at("fused.rope") == "on");  // the CPU has its own kernels
 }
 
-// The planner traces what the machine's GPU would run.
 TEST_CASE("automatic attention is recorded as the selected kernel, with a note in the provenance") {
   const auto plan = [](const std::string& capability, const std::string& device) {
     const auto run = RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner)
@@ -154,8 +153,8 @@ TEST_CASE("settings that need our kernels are refused in one sentence on a GPU o
             .ends_with("use exercise=vector_add or device=cpu."));
 }
 
-// Tries every value of every switch on the CPU, where our kernels report themselves. 16-bit GEMMs do not count: on a
-// CPU they are always ours, on a GPU LibTorch's.
+// Runs on the CPU, where our kernels report themselves. 16-bit GEMMs do not count: on a CPU they are always ours, on a
+// GPU LibTorch's.
 TEST_CASE("a composed step runs none of our kernels, and settings that need them are refused") {
   static int ours = 0;
   const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {

@@ -169,7 +169,6 @@ record::Bytes peak_of(const record::Recording& run) {
   return ledger.peak().totals.allocated;
 }
 
-// Each switch's effect on the step, by id.
 std::map<std::string, app::page::WayOut> ways_of(app::Predictions& predictions, const record::Params& params) {
   app::StepPlanner planner(&predictions, "");
   const auto now = planner.plan(params, {});

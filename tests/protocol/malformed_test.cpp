@@ -29,7 +29,7 @@ json message(std::string_view kind, json fields) {
   return fields;
 }
 
-// The reason; empty if the message was accepted.
+// Empty if the message was accepted.
 std::string refusal_of(const std::vector<std::byte>& body) {
   const auto decoded = decode(body);
   return decoded ? "" : decoded.error().message;

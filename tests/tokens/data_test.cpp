@@ -24,7 +24,6 @@ std::string bytes_of(const std::vector<Id>& ids) {
   return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(Id)};
 }
 
-// A .npy file like numpy.save()'s.
 std::string npy(const std::string& type, const std::string& shape, const std::string& data,
                 const std::string& order = "False") {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, order, shape);
@@ -34,7 +33,6 @@ std::string npy(const std::string& type, const std::string& shape, const std::st
          static_cast<char>(header.size() >> 8) + header + data;
 }
 
-// A file with llm.c's header.
 std::string llmc(std::int32_t magic, std::int32_t version, std::int32_t count, const std::string& data) {
   std::vector<std::int32_t> header(256);
   header[0] = magic, header[1] = version, header[2] = count;

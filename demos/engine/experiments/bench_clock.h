@@ -48,7 +48,6 @@ class BenchClock {
   BenchSampler cold(const BenchCall& call);
   // Host time from an idle device until all work is done.
   BenchSampler wall(const BenchCall& call) const;
-  // The device's main timing: cold() on a GPU, else wall().
   BenchSampler main(const BenchCall& call) { return gpu() ? cold(call) : wall(call); }
   const char* main_timing() const { return gpu() ? "cold" : "wall"; }
   // Mean time of several CUDA graph replays with warm caches; nullopt if the call cannot be captured.

@@ -13,7 +13,7 @@
 
 namespace headroom::experiments {
 
-// The forms of a case, with inputs from fixed seeds.
+// Inputs are drawn from fixed seeds.
 kernels::KernelForms bench_forms(const BenchCase& one, at::Device device);
 
 class BenchRun final : public DemoRun {

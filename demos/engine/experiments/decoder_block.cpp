@@ -58,7 +58,7 @@ at::Tensor projected(const at::Tensor& x, const llama::Projection& projection) {
   return llama::linear(x, projection, Category::kActivations, llama::InputKept::kItself);
 }
 
-// Dropout, which keeps a one-byte mask per element. Srivastava et al. 2014, JMLR 15:1929.
+// Keeps a one-byte mask per element. Srivastava et al. 2014, JMLR 15:1929.
 at::Tensor dropped(const DecoderBlock& block, const at::Tensor& x_BTH, std::uint16_t op) {
   if (!block.shape.dropout) return x_BTH;
   const Scope scope(Category::kActivations, op);

@@ -56,7 +56,7 @@ struct StepReport {
   std::optional<double> loss;  // nats per token
   std::optional<std::int64_t> tokens;
   std::vector<record::Measurement> measurements;
-  std::optional<double> loss_scale;  // applied to the loss
+  std::optional<double> loss_scale;
   std::optional<std::int64_t> skipped_steps;
   std::vector<record::Histogram> histograms;
   std::optional<double> evaluation_loss;    // on held-out text, after the step; nats per token
@@ -100,7 +100,7 @@ class DemoRequest {
   DemoRequest(const DemoRequest&) = delete;
   DemoRequest& operator=(const DemoRequest&) = delete;
 
-  // Provenance specific to this demo, such as the training text.
+  // Provenance specific to this demo.
   virtual std::map<std::string, std::string> facts(const RunSetting&) const { return {}; }
   // Called on a GPU before anything is allocated or recorded. Allocates only from the driver, and frees that memory
   // again. Returns provenance.
@@ -118,7 +118,7 @@ struct DemoRunner {
   record::Result<std::unique_ptr<DemoRequest>> (*read)(const record::Params& params);
 };
 
-// Implements DemoRunner::read for a demo that has neither facts nor preparations: `kMake` takes parameters and setting.
+// Implements DemoRunner::read for a demo that has neither facts nor preparations.
 template <auto kMake>
 record::Result<std::unique_ptr<DemoRequest>> read_simply(const record::Params& params) {
   class Simple final : public DemoRequest {
@@ -134,11 +134,10 @@ record::Result<std::unique_ptr<DemoRequest>> read_simply(const record::Params& p
   return std::unique_ptr<DemoRequest>(std::make_unique<Simple>(params));
 }
 
-// Reads and makes a request's run.
 record::Result<std::unique_ptr<DemoRun>> make_run(const DemoRunner& runner, const record::Params& params,
                                                   const RunSetting& setting);
 
 std::span<const DemoRunner* const> demo_runners();
-const DemoRunner* find_runner(std::string_view id);  // null: unknown
+const DemoRunner* find_runner(std::string_view id);
 
 }  // namespace headroom::experiments

@@ -127,7 +127,7 @@ std::string EditedKernelRun::resources() const {
   return words;
 }
 
-// Error if a kernel to launch is missing; empty: none.
+// Empty if no kernel is missing.
 std::string EditedKernelRun::missing_kernel() const {
   const auto missing = [&](std::string_view name) {
     return has_kernel(name)

@@ -28,7 +28,7 @@ struct Compilation {
 // Fails without a compiler, but not for errors in the source.
 record::Result<Compilation> compile_kernel(const CompileRequest& request);
 
-// Parses the log of a source with `lines` lines.
+// `lines`: number of lines of the source.
 void read_compiler_log(std::string_view log, std::int64_t lines, Compilation& compilation);
 
 }  // namespace headroom::experiments

@@ -22,8 +22,7 @@ class Evaluation {
                                            const RunPlace& place);
 
   tokens::TokenView training() const { return training_; }
-  // True if an evaluation follows step `index`, counted from 0. A plan has only the first steps, so its evaluation, if
-  // any, follows the last one.
+  // `index` counts from 0. A plan has only the first steps, so its evaluation, if any, follows the last one.
   bool follows(int index) const { return every_ > 0 && (index + 1) % every_ == 0; }
 
   // In phase kEvaluation. Waits for the device before and after, except on meta.

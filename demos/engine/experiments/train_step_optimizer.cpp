@@ -78,7 +78,6 @@ llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const
           .file = step.offload.file};
 }
 
-// Adds this step's traffic of the state file.
 void add_file_traffic(StepReport& report, llama::StateFile& file) {
   const auto add = [&](const char* variant, const llama::FileTraffic& traffic) {
     const auto time = static_cast<double>(traffic.time);

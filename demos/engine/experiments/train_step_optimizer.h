@@ -33,11 +33,11 @@ class StepOptimizer {
 
  private:
   llama::RateSchedule schedule_;
-  std::int64_t schedule_steps_;                   // 0: until the run's end
-  std::unique_ptr<llama::LossScale> loss_scale_;  // null: none
+  std::int64_t schedule_steps_;  // 0: until the run's end
+  std::unique_ptr<llama::LossScale> loss_scale_;
   std::unique_ptr<llama::Optimizer> optimizer_;
-  llama::HostAdamW* host_ = nullptr;                   // optimizer_, if it runs on the host
-  std::unique_ptr<llama::StepMagnitudes> magnitudes_;  // null: not counted
+  llama::HostAdamW* host_ = nullptr;  // optimizer_, if it runs on the host
+  std::unique_ptr<llama::StepMagnitudes> magnitudes_;
   std::unique_ptr<llama::UpdateInBackward> in_backward_;
 };
 

@@ -126,7 +126,6 @@ struct TrainStepRun::State {
   explicit State(const predict::StepSettings& step)
       : samples(step.batch * step.micro_batches), seq(step.sequence), seed(step.seed), steps(step.steps) {}
   record::Status read_text(const predict::StepSettings& step, const RunSetting& setting);
-  // Sets up everything except the model and its optimizer.
   void set_up(const predict::StepSettings& step, const RunSetting& setting);
   // Throws UnusableWeights and Cancelled.
   void build(const TrainStepRequest& request, const RunSetting& setting);
@@ -327,7 +326,6 @@ record::Result<std::unique_ptr<TrainStepRequest>> TrainStepRequest::read(const r
       new TrainStepRequest(std::move(step), std::move(std::move(model).value().weights)));
 }
 
-// Describes the data, a checkpoint's shape, and GEMMs that differ from the settings.
 std::map<std::string, std::string> TrainStepRequest::facts(const RunSetting& setting) const {
   std::map<std::string, std::string> all;
   if (!settings_.files.weights.empty()) all = predict::shape_facts(settings_.model);

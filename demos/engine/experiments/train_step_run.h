@@ -13,7 +13,6 @@
 
 namespace headroom::experiments {
 
-// The settings, with the shape of the model that they name, and the model's weights.
 class TrainStepRequest final : public DemoRequest {
  public:
   // Refuses an invalid shape (kRefused), and a checkpoint that is damaged or of another model (kBadInput).
@@ -36,15 +35,14 @@ class TrainStepRequest final : public DemoRequest {
 
 class TrainStepRun final : public DemoRun {
  public:
-  // Checks the data, then allocates weights, optimizer state and tables in phase setup. Refuses with one sentence.
+  // Checks the data before it allocates anything. Refuses with one sentence.
   static record::Result<std::unique_ptr<TrainStepRun>> create(const TrainStepRequest& request,
                                                               const RunSetting& setting);
   // Also reads the request, and refuses settings that exclude each other.
   static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
   ~TrainStepRun() override;
 
-  // Runs batch, forward pass, loss, backward pass, optimizer and, when due, an evaluation. Only the evaluation waits
-  // for the device.
+  // Only an evaluation waits for the device.
   StepResult step(int index) override;
   int steps() const override;
   int distinct_steps() const override;

@@ -80,8 +80,8 @@ Error not_json(std::string_view text, std::size_t byte, const std::string& file)
                            record::quoted(line.substr(first)))};
 }
 
-// Parses one object. Python's bare Infinity and NaN become null. Errors name the file; they recognize git LFS pointers,
-// web pages, UTF-16 and truncation, and otherwise quote the invalid line.
+// Errors name the file; they recognize git LFS pointers, web pages, UTF-16 and truncation, and otherwise quote the
+// invalid line.
 record::Result<json> parse_json_text(std::string_view text, const std::string& file) {
   const std::string_view begun = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (begun.empty()) return Error{fmt::format("{} is empty; download it again.", file)};

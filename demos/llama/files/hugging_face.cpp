@@ -25,8 +25,7 @@ using record::Error;
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kSingle = "model.safetensors";
 
-// The shard's path. Links may point out of the folder: the user chose it, and stores such as Hugging Face's cache share
-// files between folders.
+// The shard's path. Links may point out of the folder: Hugging Face's cache shares files between folders.
 record::Result<fs::path> inside(const fs::path& folder, const std::string& name, const fs::path& index) {
   const fs::path relative = name;
   const bool plain = !name.empty() && !relative.is_absolute() &&

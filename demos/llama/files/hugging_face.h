@@ -19,7 +19,7 @@ namespace headroom::llama {
 
 inline constexpr const char* kTokenizerFile = "tokenizer.json";
 
-// True if `weights` is a config.json. Checks only the name, so that it works for recordings from elsewhere.
+// Checks only the name, so that it works for recordings from elsewhere.
 bool is_config_alone(const std::filesystem::path& weights);
 // `weights` itself, or the folder of the config.json.
 std::filesystem::path model_folder(const std::filesystem::path& weights);
@@ -27,7 +27,7 @@ std::filesystem::path model_folder(const std::filesystem::path& weights);
 // Supports Llama, Mistral, Qwen2 and Qwen3 without experts or a sliding window. The id is "custom".
 record::Result<Config> read_hugging_face_config(const std::filesystem::path& weights);
 
-// Refuses configs that describe different computations; the error names the first difference.
+// The error names the first difference.
 record::Status check_same(const Config& wanted, const Config& stored, const std::filesystem::path& weights);
 
 // The weights of a checkpoint, checked but not read.

@@ -27,7 +27,6 @@ Family read_family(ConfigFields& fields) {
   return {};
 }
 
-// Refuses parts that a step does not compute.
 void refuse_other_parts(ConfigFields& fields, const Family& family) {
   for (const char* const experts : {"num_experts", "num_local_experts", "n_routed_experts"})
     if (fields.find(experts) != nullptr) fields.wrong(experts, "none: every layer has one MLP");

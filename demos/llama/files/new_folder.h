@@ -25,7 +25,7 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  // Reserves the bytes, so that a full disk is noticed before the first step.
+  // Notices a full disk before the first step.
   record::Status reserve(const std::string& file, std::uint64_t bytes);
   // Call reserve() first.
   record::Status write(const std::string& file, std::uint64_t begin, std::span<const std::byte> bytes);

@@ -144,7 +144,6 @@ record::Result<StoredTensor> tensor_of(const std::string& name, const json& entr
   return StoredTensor{.type = *type, .shape = *shape, .begin = header.data_begin + begin, .bytes = *bytes};
 }
 
-// Refuses gaps and overlaps.
 record::Status check_filled(const StoredTensors& tensors, const Header& header, const std::string& file) {
   std::vector<const StoredTensors::value_type*> in_order;
   for (const auto& entry : tensors) in_order.push_back(&entry);

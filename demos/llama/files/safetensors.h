@@ -31,8 +31,8 @@ std::string text_of(const std::vector<std::int64_t>& shape);
 
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 
-// Reads and checks the header alone: every tensor has a valid type and shape, and together they fill the file without
-// overlap or gap. Refuses integers unless `whole_numbers`. The error is one sentence with file, tensor and cure.
+// Reads the header alone. Every tensor must have a valid type and shape, and together they must fill the file without
+// overlap or gap. Refuses integers unless `whole_numbers`.
 record::Result<StoredTensors> read_safetensors_header(const std::filesystem::path& file, bool whole_numbers = false);
 
 }  // namespace headroom::llama

@@ -12,7 +12,6 @@
 
 namespace headroom::llama {
 
-// One tensor in the file.
 struct WrittenTensor {
   std::string name;
   StoredType type = StoredType::kF32;
@@ -24,7 +23,6 @@ struct WrittenHeader {
   std::vector<WrittenTensor> tensors;
   std::uint64_t file_bytes = 0;
 };
-// A header for these tensors in order.
 WrittenHeader written_header(std::vector<WrittenTensor> tensors);
 
 // Keeps all other fields of the config.json at `from` (its file, its folder or empty). Fails if it cannot be read.

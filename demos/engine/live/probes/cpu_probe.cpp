@@ -35,8 +35,8 @@ CpuProbe& CpuProbe::install(EventSink& sink) {
   if (g_cpu_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
   g_cpu_probe = new CpuProbe(sink);
   // Requests 2 MiB pages; PyTorch reads this at its first allocation. Big tensors always get new memory, and with 4 KiB
-  // pages most of an operator's time goes to page faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings name
-  // the system's setting (`large_pages`); `never` overrides the switch.
+  // pages most of an operator's time goes to page faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). The system's
+  // setting `never` overrides the switch.
   setenv("THP_MEM_ALLOC_ENABLE", "1", /*overwrite=*/0);
   llama::turn_off_onednn();
   constexpr std::uint8_t kAboveLibTorchsOwn = 10;

@@ -19,8 +19,8 @@ namespace headroom::live {
 
 class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
  public:
-  // Initializes CUDA and hooks into its allocator, once per process; later calls return the same probe. Only listening
-  // threads report blocks: see cuda_allocator::listen_on_this_thread.
+  // Initializes CUDA. Later calls return the same probe. Only listening threads report blocks: see
+  // cuda_allocator::listen_on_this_thread.
   static CudaProbe& install(EventSink& sink, int device);
 
   void start() override;

@@ -12,12 +12,11 @@ struct HostMemory {
   record::Bytes available = 0;  // without swapping; includes the page cache
 };
 
-// The machine's memory, or less in a limited control group (a container, a batch job). `root` is put before /proc and
-// /sys.
+// The machine's memory, or less in a limited control group. `root` is put before /proc and /sys.
 HostMemory host_memory(const std::string& root = "");
 
 // Which tensors get pages of 2 MiB instead of 4 KiB: "always", "madvise" (on request, as from the CPU probe) or
-// "never"; empty: unknown. A new tensor costs a fault per page, so this can multiply a CPU step's time.
+// "never"; empty: unknown.
 std::string large_pages(const std::string& root = "");
 
 }  // namespace headroom::live

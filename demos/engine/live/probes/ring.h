@@ -33,7 +33,7 @@ class EventRing {
     return true;
   }
 
-  // Appends at most `at_most` events; returns their number.
+  // Appends events; returns their number.
   std::size_t drain(std::vector<record::MemEvent>& out, std::size_t at_most) {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t waiting = head_.load(std::memory_order_acquire) - tail;

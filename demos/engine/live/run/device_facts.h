@@ -13,7 +13,7 @@ namespace headroom::live {
 
 struct MachineFacts {
   std::vector<protocol::DeviceFacts> devices;  // the CPU first
-  std::map<std::string, std::string> facts;    // torch, cuda, driver, gpu, compute_capability, cpu, revision, …
+  std::map<std::string, std::string> facts;    // torch, cuda, driver, …
   // Available memory of the host, read before each CPU run. 0: unknown.
   std::function<record::Bytes()> available_memory;
   // 10 × the compute capability of the oldest GPU that this build's kernels run on.

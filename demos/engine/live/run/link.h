@@ -1,5 +1,5 @@
-// The engine's side of the pipe: reads and sends messages, drains the ring into chunks, and sends a heartbeat. Makes no
-// CUDA call, so it keeps running if the driver, the worker or the sampler hangs.
+// The engine's side of the pipe. Makes no CUDA call, so it keeps running if the driver, the worker or the sampler
+// hangs.
 //
 //   allocator → Probe → EventSink → ring ─┐
 //                                         ├─ Link ── chunks, progress, outcome, heartbeat ──→ the app
@@ -25,7 +25,7 @@ namespace headroom::live {
 
 class Link {
  public:
-  // Reads frames from `input` and writes to `output`, which becomes non-blocking.
+  // `output` becomes non-blocking.
   Link(int input, int output, Worker& worker, RunFeed& feed, EventSink& sink);
 
   // Runs until the app closes its end or sends broken frames, or the worker retires. Returns the exit code.
@@ -41,7 +41,7 @@ class Link {
   void take(const protocol::Cancel& cancel);
 
   void forward();
-  // Sends the ring's events; `all`: even while full().
+  // `all`: even while full().
   void forward_events(std::uint64_t run, bool all);
   void forward_operators(std::uint64_t run);
   void send_chunk(std::uint64_t run, std::vector<std::byte> chunk);

@@ -35,7 +35,7 @@ class Machine {
 
   const MachineFacts& facts() const { return facts_; }
   bool planner() const { return role_ == EngineRole::kPlanner; }
-  // The device that the parameter `device` names; auto prefers the GPU. Null: none. A planner needs no real GPU.
+  // The device that the parameter `device` names; auto prefers the GPU. A planner needs no real GPU.
   const protocol::DeviceFacts* device(const std::string& key) const;
 
   // Starts CUDA, its probe and its clock, once. Throws what LibTorch throws.
@@ -82,7 +82,7 @@ class Machine {
   std::shared_ptr<void> listening_;
   std::unique_ptr<DeviceClock> clock_;
   std::optional<nvml::Driver> driver_;
-  record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // limits of a CPU run; 0: none
+  record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // 0: none
 };
 
 }  // namespace headroom::live

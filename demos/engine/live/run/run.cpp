@@ -79,7 +79,6 @@ class Tracing {
   std::optional<OperatorTrace> operators_;
 };
 
-// Receives marks and relabels during a run.
 class Listener final : public record::ScopeListener {
  public:
   Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock, Tracing& tracing)
@@ -122,7 +121,7 @@ class Listener final : public record::ScopeListener {
   ProgressMeter* progress_ = nullptr;  // null while the model is built
 };
 
-// Installs all listeners for the training, and always removes them.
+// Installs all listeners until destruction.
 class Instruments {
  public:
   Instruments(const RunContext& context, const RunPlan& plan)
@@ -160,7 +159,6 @@ class Instruments {
   void report_placements() { context_.feed.add(probe_.take_placements()); }
 
  private:
-  // Starts the run's clock.
   static bool open(EventSink& sink, bool recorded) {
     sink.open(recorded);
     return true;
@@ -223,7 +221,7 @@ experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& contex
           .cancel = &context.cancel};
 }
 
-// Builds the demo, runs its steps and frees all its tensors.
+// Frees all the demo's tensors before returning.
 RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
              Instruments& instruments) {
   MachineMeter meter(context.machine, plan.kind());
@@ -286,7 +284,6 @@ record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
   return outcome;
 }
 
-// Turns exceptions into values: they would keep tensors alive during recovery.
 RunEnd train_and_catch(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
                        Instruments& instruments) {
   try {
@@ -310,7 +307,6 @@ RunResult failed(std::string message, int exit_code) {
           .retire = exit_code};
 }
 
-// Runs the demo's preparation before recording, and adds its provenance.
 record::Status prepare(experiments::DemoRequest& request, const RunPlan& plan, const RunContext& context,
                        record::RunInfo& info) {
   auto prepared = request.prepare(setting_of(plan, context));

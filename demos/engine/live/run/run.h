@@ -17,7 +17,7 @@ struct RunContext {
   Machine& machine;
   EventSink& sink;
   RunFeed& feed;
-  const std::filesystem::path& course_text;  // default training text
+  const std::filesystem::path& course_text;
   const std::atomic<bool>& cancel;
   std::atomic<std::uint64_t>& beats;  // incremented at every mark
   std::atomic<bool>& computes;        // true if the worker thread computes, not a GPU
@@ -32,7 +32,7 @@ struct RunResult {
   std::optional<int> retire;  // exit code if the engine must end
 };
 
-// Reports to the feed and the sink; returns the outcome. Failures of the run do not throw.
+// Failures of the run do not throw.
 RunResult run_demo(const protocol::StartRun& start, const RunContext& context);
 
 }  // namespace headroom::live

@@ -44,7 +44,7 @@ std::string lacks_format(const RunPlan& plan, const Machine& machine) {
                      plan.device->name, *has, precision.substr(0, precision.find('_')), kLeastCapability);
 }
 
-// Replaces attention=auto by the device's kernel, and records that the choice was automatic.
+// Replaces attention=auto by the device's kernel.
 void take_attention(RunPlan& plan, const Machine& machine) {
   record::Params taken =
       experiments::with_attention_taken(plan.params, plan.kind(), experiments::capability_in(machine.facts().facts));

@@ -28,7 +28,7 @@ struct RunPlan {
 // Refuses what this build, this machine or the table of combinations cannot do.
 record::Result<RunPlan> understand(const protocol::StartRun& start, const Machine& machine);
 
-// The traced parts of a run. Tracing changes times, so the recording names these parts.
+// Tracing changes times, so the recording names the traced parts.
 struct Traces {
   bool kernels = false;    // on the GPU, by CUPTI
   bool operators = false;  // on the CPU

@@ -19,7 +19,6 @@ namespace headroom::live {
 
 class Worker {
  public:
-  // `course_text`: default training text.
   Worker(EngineRole role, Probes probes, EventSink& sink, RunFeed& feed, MachineFacts facts,
          std::filesystem::path course_text);
   ~Worker();

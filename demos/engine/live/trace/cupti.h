@@ -22,7 +22,6 @@ struct Cupti {
 
   // False if CUPTI or one of its functions is missing.
   bool load();
-  // Explains a failure to the reader.
   std::string sentence(CUptiResult result) const;
 };
 

@@ -22,10 +22,9 @@ class DeviceClock {
   DeviceClock(const DeviceClock&) = delete;
   DeviceClock& operator=(const DeviceClock&) = delete;
 
-  // Begins a run: drops pending marks.
+  // Drops pending marks.
   void restart();
-  // Records an event on the current stream for a mark at this host time. At the run's first mark device time equals
-  // host time.
+  // Records an event on the current stream. At the run's first mark device time equals host time.
   void record(record::Nanoseconds host_time);
   // True while the current stream is captured into a CUDA graph, where events have no time.
   static bool stream_is_recorded();

@@ -8,8 +8,7 @@
 
 namespace headroom::live {
 
-// "NVIDIA GeForce GTX 1080 has compute capability 6.1, but the kernels of this build need 8.0"; empty if the kernels
-// run, or if the capability is unknown.
+// A sentence for the reader; empty if the kernels run, or if the capability is unknown.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
 // "optimizer=galore needs these kernels: use optimizer=adamw or device=cpu."; empty if compose() suffices.

@@ -39,15 +39,15 @@ struct TracedActivity {
 
 class KernelTrace {
  public:
-  // Loads CUPTI and starts the session, once; never removed. Without CUPTI it traces nothing and reports why.
+  // Loads CUPTI and starts the session, once; never removed. Without CUPTI it traces nothing.
   static KernelTrace& install();
 
-  // Why nothing is traced, in one sentence; empty: no trouble.
+  // Why nothing is traced; empty: no trouble.
   const std::string& trouble() const { return trouble_; }
   // "CUPTI 13.0.85"; empty with trouble.
   const std::string& version() const { return version_; }
 
-  // Starts to keep records. `now`: the recording's time.
+  // `now`: the recording's time.
   void begin(record::Nanoseconds now);
   void end();
   void set_step(std::int32_t step) { step_.store(step, std::memory_order_relaxed); }
@@ -60,7 +60,7 @@ class KernelTrace {
 
   // All spans since the last call, by start. The device must be synchronized: running work is lost.
   std::vector<record::KernelSpan> collect();
-  // Number of records lost by CUPTI since the last call.
+  // Records lost by CUPTI since the last call.
   std::uint64_t take_dropped();
 
  private:
