@@ -28,7 +28,7 @@ inline at::Tensor random_at(at::IntArrayRef shape, double scale, std::int64_t of
   return (at::randn({numel + offset}) * scale).to(type).to(device).narrow(0, offset, numel).view(shape);
 }
 
-// Random targets; every `skip`-th is ignored, none for 0.
+// Every `skip`-th target is ignored, none for 0.
 inline at::Tensor make_targets(std::int64_t rows, std::int64_t vocab, std::int64_t skip, at::Device device) {
   at::Tensor targets = at::randint(vocab, {rows}, at::kLong);
   for (std::int64_t row = skip - 1; skip > 0 && row < rows; row += skip) targets[row] = -100;

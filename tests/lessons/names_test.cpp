@@ -110,7 +110,6 @@ TEST_CASE("the ladder rises") {
   record::Recording stale = tests::llama_recording({.steps = 1, .context = 0});
   stale.append(record::CounterSample{0, record::kGiB, record::CounterKind::kProcessBytes});
   CHECK(lessons::levels_at(record::Ledger(stale), 400).size() == 3);
-  // A rung without measurement is omitted.
   const record::Recording on_cpu = tests::llama_recording({.steps = 1, .context = 0});
   CHECK(lessons::levels_at(record::Ledger(on_cpu), 100).size() == 3);
 }
@@ -150,7 +149,7 @@ TEST_CASE("settings that this version does not know are named in a run's line, a
     CHECK(figure.head.empty_reason.find("optimizer=muon") != std::string::npos);
   }
   info.demo = "of a later version";
-  CHECK(lessons::unknown_settings(info).empty());  // nothing is known of it
+  CHECK(lessons::unknown_settings(info).empty());
 }
 
 TEST_CASE("the settings of every recording that is shipped are known") {
@@ -163,7 +162,6 @@ TEST_CASE("the settings of every recording that is shipped are known") {
   }
 }
 
-// Reads the recording from a file without its last `missing` bytes.
 record::Recording without_end(const record::Recording& whole, std::uintmax_t missing) {
   const auto path = std::filesystem::temp_directory_path() / ("headroom_cut_" + std::to_string(getpid()) + ".hrec");
   REQUIRE(whole.write(path).ok());

@@ -23,8 +23,8 @@ std::string to_string(const Allocation& allocation);
 
 enum class LoggedDevice : std::uint8_t { kCpu, kMeta };
 
-// Becomes LibTorch's allocator on both devices, listens to relabels, and turns oneDNN off like an engine. Call it once
-// per process, before the first tensor.
+// Becomes LibTorch's allocator on both devices, listens to relabels, and turns oneDNN off. Call once per process,
+// before the first tensor.
 void install_allocation_log();
 void start_log(LoggedDevice device);
 std::vector<Allocation> stop_log();
@@ -42,10 +42,8 @@ record::Bytes sum(const record::ByCategory& bytes);
 
 // Allocations alive when the loss starts, kept for backward.
 std::vector<Allocation> kept(const std::vector<Allocation>& log);
-// Bytes of kept() by one operator.
 record::Bytes kept_by(const std::vector<Allocation>& log, const std::string& op);
 
-// Number of marks since start_log.
 int marks_heard();
 
 }  // namespace headroom::tests

@@ -39,7 +39,6 @@ inline Settings joined(Settings a, const Settings& b) {
   return a;
 }
 
-// Text for failed checks.
 inline std::string text_of(const Settings& settings) {
   std::string all;
   for (const std::string& setting : settings) all += " " + setting;
@@ -84,7 +83,6 @@ inline std::vector<double> losses(const Settings& settings, int steps, const Run
   return losses(*make_run(settings, place), steps);
 }
 
-// Logs allocations and frees of `work`, on CPU or meta.
 inline std::vector<Allocation> log_of(const RunPlace& place, const std::function<void()>& work) {
   start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
   work();
@@ -96,7 +94,7 @@ inline std::vector<Allocation> log_of_setup(const Settings& settings, const RunP
   return log_of(place, [&] { run = make_run(settings, place); });
 }
 
-// Log of step `index`. Also checks its number of marks.
+// Also checks the step's number of marks.
 inline std::vector<Allocation> log_of_step(TrainStepRun& run, const RunPlace& place, int index) {
   for (int i = 0; i < index; ++i) run.step(i);
   std::vector<Allocation> log = log_of(place, [&] { run.step(index); });
@@ -109,7 +107,6 @@ inline std::vector<Allocation> third_step(const Settings& settings, const RunPla
   return log_of_step(*make_run(settings, place), place, 2);
 }
 
-// Compares the allocations one by one and by name.
 inline void check_equal(const std::vector<Allocation>& real, const std::vector<Allocation>& planned) {
   for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
     if (to_string(real[i]) == to_string(planned[i])) continue;
@@ -119,7 +116,6 @@ inline void check_equal(const std::vector<Allocation>& real, const std::vector<A
   CHECK(real.size() == planned.size());
 }
 
-// The third step's plan must equal the CPU's allocations.
 inline void check_planned(const Settings& settings) {
   const std::vector<Allocation> real = third_step(settings, kCpu), planned = third_step(settings, kPlanForCpu);
   REQUIRE(real.size() > 100);

@@ -25,7 +25,6 @@ std::uint32_t by_cells(const float (&x)[4]) {
   return kSigned ? kernels::signed_codes(x, 1, kSignedCells) : kernels::unsigned_codes(x, 1, kUnsignedCells);
 }
 
-// Checks the four numbers starting at `first`.
 template <bool kSigned>
 bool four_agree(std::uint32_t first) {
   float x[4];

@@ -24,7 +24,6 @@ GatedInputs gated_inputs(at::IntArrayRef shape, std::int64_t offset, at::ScalarT
           .up = tests::random_at(shape, 1, offset, type, device)};
 }
 
-// h, then the gradients of gate and up.
 struct GatedResults {
   at::Tensor h, dgate, dup;
 };
@@ -101,7 +100,6 @@ TEST_CASE("backward can run twice through SwiGLU and GeGLU") {
     const GatedInputs in = gated_inputs({6, 33}, 0, at::kFloat);
     const at::Tensor gate = in.gate.detach().requires_grad_(), up = in.up.detach().requires_grad_();
     const at::Tensor h = ops.differentiable(gate, up);
-    // Twice, the second time with a non-contiguous gradient.
     const auto once = torch::autograd::grad({h}, {gate, up}, {in.dh}, /*retain_graph=*/true);
     const at::Tensor strided = in.dh.t().contiguous().t();
     const auto twice = torch::autograd::grad({h}, {gate, up}, {strided});

@@ -19,7 +19,6 @@ at::Tensor finite_or_nan(const at::Tensor& values) {
   return at::where(at::isfinite(values), values, at::full_like(values, std::numeric_limits<double>::quiet_NaN()));
 }
 
-// The fused form's results, then its gradients.
 Tensors full_pass(const kernels::KernelForms& forms) {
   for (const kernels::KernelForm& form : forms.forms)
     if (form.variant == "fused" && form.pass == "full") return form.call();
@@ -28,7 +27,6 @@ Tensors full_pass(const kernels::KernelForms& forms) {
 
 }  // namespace
 
-// With NaN or ±∞ in x, ∞ in dy, and a row of zeros.
 TEST_CASE("the norms treat NaN and infinity like float64") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const char* const norm : {"rms_norm", "add_rms_norm", "layer_norm"}) {
@@ -58,7 +56,6 @@ TEST_CASE("the norms treat NaN and infinity like float64") {
   }
 }
 
-// With dx written over dy, d_sum, and the rebuilt output.
 TEST_CASE("the norms give the same bits in every form") {
   for (const auto& [type, width] :
        {std::pair{at::kFloat, 777}, {at::kBFloat16, 512}, {at::kBFloat16, 777}, {at::kHalf, 777}}) {

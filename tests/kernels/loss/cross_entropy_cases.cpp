@@ -75,7 +75,6 @@ void check_loss_errors(const LogitsShape& shape, at::ScalarType type, const Cros
 
 }  // namespace
 
-// With odd widths, unaligned rows, reductions, smoothing and upstream gradients.
 TEST_CASE("cross entropy has at most twice the error of PyTorch's operator") {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const LogitsShape& shape : {LogitsShape{7, 1001, 1}, LogitsShape{2, 128257, 3}})
@@ -114,7 +113,6 @@ TEST_CASE("cross entropy without valid rows is 0") {
       kernels::cross_entropy_forward(at::randn({4, 1}).to(device), at::zeros({4}, fp32.dtype(at::kLong)));
   CHECK(certain.loss.item<float>() == 0);
   CHECK(certain.dlogits.abs().max().item<float>() == 0);
-  // NaN in an ignored row does not spread.
   at::Tensor with_nan = logits.clone();
   with_nan[0].fill_(std::numeric_limits<float>::quiet_NaN());
   CHECK(tests::same_bits(kernels::cross_entropy_forward(with_nan, one).dlogits, single.dlogits));
@@ -163,7 +161,6 @@ TEST_CASE("cross entropy gives the same bits in place, out of place and repeated
     CHECK(tests::same_bits(first.dlogits, over.dlogits));
     CHECK(tests::same_bits(kernels::cross_entropy_forward_only(logits, targets).loss, first.loss));
   }
-  // The second backward pass scales the first one's gradient.
   const at::Tensor logits = at::randn({6, 50}).to(device).requires_grad_(),
                    targets = tests::make_targets(6, 50, 3, device);
   const at::Tensor loss = kernels::cross_entropy(logits, targets);

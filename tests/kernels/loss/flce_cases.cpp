@@ -34,7 +34,6 @@ struct HeadResults {
   at::Tensor loss, dx, dweight;
 };
 
-// Computes in x's type.
 HeadResults plain_composition(const HeadInputs& in, double smoothing) {
   const at::Tensor x = in.x.detach().clone().requires_grad_(), weight = in.weight.detach().clone().requires_grad_();
   const at::Tensor loss =
@@ -63,7 +62,6 @@ void check_head_errors(const HeadInputs& in, const FlceOptions& options) {
 
 }  // namespace
 
-// With token counts that are no multiple of the chunk, and odd widths.
 TEST_CASE("the fused linear cross entropy has at most twice the error of the plain composition") {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     const HeadInputs odd = head_inputs(37, 25, 203, 4, type), even = head_inputs(64, 48, 520, 0, type);
@@ -106,7 +104,6 @@ TEST_CASE("the fused linear cross entropy skips ignored rows") {
   }
 }
 
-// With dW added to a buffer, dX over x, and the loss alone.
 TEST_CASE("the fused linear cross entropy writes to the requested memory") {
   const HeadInputs in = head_inputs(50, 32, 144, 5, at::kBFloat16);
   for (const FlceMode mode : kFlceModes) {

@@ -166,7 +166,6 @@ TEST_CASE("8-bit AdamW gives the same bits for many tensors together as for each
 }
 
 TEST_CASE("8-bit AdamW rounds stochastically like AdamW") {
-  // Equal inputs give equal parameters, random numbers included.
   const auto options = at::TensorOptions().device(tests::tested_device());
   const std::int64_t n = 5001;
   at::manual_seed(1);

@@ -16,7 +16,6 @@ struct AdamWTypes {
   at::ScalarType param, gradient, moment;
 };
 
-// All supported combinations.
 inline constexpr AdamWTypes kAdamWTypes[] = {{at::kFloat, at::kFloat, at::kFloat},
                                              {at::kFloat, at::kFloat, at::kBFloat16},
                                              {at::kBFloat16, at::kBFloat16, at::kBFloat16},
@@ -34,7 +33,7 @@ inline constexpr AdamWTypes kAdamWCopyTypes[] = {{at::kBFloat16, at::kBFloat16, 
                                                  {at::kHalf, at::kHalf, at::kFloat},
                                                  {at::kHalf, at::kFloat, at::kBFloat16}};
 
-// Random values; tensors start at element `offset`.
+// Tensors start at element `offset`.
 kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
 
 // Like adamw_tensors(), with an fp32 master and a working copy of types.param.
@@ -45,7 +44,6 @@ kernels::AdamWStep adamw_constants(std::int64_t t);
 
 kernels::AdamWParameter on_device(const kernels::AdamWParameter& tensors, at::Device device);
 
-// Compares all that the step writes.
 bool same_bits(const kernels::AdamWParameter& a, const kernels::AdamWParameter& b);
 
 // inverse_scale is 2^-k.
@@ -56,7 +54,6 @@ struct Weight8bitTypes {
   bool copy = false;  // fp32 master; param is the copy's type
 };
 
-// All supported combinations.
 inline constexpr Weight8bitTypes kWeight8bitTypes[] = {
     {at::kFloat, at::kFloat},          {at::kBFloat16, at::kBFloat16},
     {at::kBFloat16, at::kFloat},       {at::kHalf, at::kHalf},
@@ -64,7 +61,6 @@ inline constexpr Weight8bitTypes kWeight8bitTypes[] = {
     {at::kBFloat16, at::kFloat, true}, {at::kHalf, at::kHalf, true},
     {at::kHalf, at::kFloat, true}};
 
-// Random values, with moments of many magnitudes.
 kernels::AdamW8bitParameter weight_8bit(std::int64_t n, std::int64_t offset, const Weight8bitTypes& types,
                                         at::Device device);
 

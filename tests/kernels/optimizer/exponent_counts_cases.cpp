@@ -25,7 +25,7 @@ std::size_t exact_bin(double value) {
   return static_cast<std::size_t>(std::max(0, exponent - 1 + 127));
 }
 
-// All 65,536 16-bit numbers, on the CPU; for fp32, per sign and exponent, the first two, a middle one and the last two.
+// All 16-bit numbers; for fp32, per sign and exponent, the first two, a middle one and the last two.
 at::Tensor every_kind(at::ScalarType type) {
   if (type != at::kFloat) return at::arange(65'536, at::kInt).to(at::kShort).view(type);
   std::vector<float> values;
@@ -47,7 +47,7 @@ std::vector<std::int64_t> exact_counts(const at::Tensor& x, float factor) {
   return counts;
 }
 
-// Numbers on the CPU that exact_step() changes without rounding. Some are 0.
+// Numbers that exact_step() changes without rounding. Some are 0.
 kernels::AdamWChange exact_change(std::int64_t n, at::ScalarType weight, at::ScalarType moment) {
   at::manual_seed(5);
   const at::Tensor before = (at::randint(-8, 9, {n}) * 0.125).to(weight);
@@ -67,7 +67,6 @@ kernels::AdamWStep exact_step() {
   return step;
 }
 
-// Counts in float64 on the CPU, with exact_step().
 tests::UpdateCounts exact_update_counts(const kernels::AdamWChange& change, bool decays) {
   const at::Tensor p = change.before.to(at::kDouble), now = change.after.to(at::kDouble);
   const at::Tensor m = change.first_moment.to(at::kDouble), v = change.second_moment.to(at::kDouble);
@@ -82,7 +81,7 @@ tests::UpdateCounts exact_update_counts(const kernels::AdamWChange& change, bool
   return counts;
 }
 
-// The values from element `offset` on; offset 1 prevents wide loads.
+// Offset 1 prevents wide loads.
 at::Tensor placed(const at::Tensor& values, std::int64_t offset) {
   const at::Tensor memory = at::zeros({values.numel() + offset}, values.options().device(kCountedOn));
   memory.narrow(0, offset, values.numel()).copy_(values);

@@ -14,8 +14,7 @@ using namespace headroom;
 
 const at::Device kCheckedOn = tests::tested_device();
 
-// Tensors of many sizes (none, one, several blocks, more than a launch takes), some misaligned, with the largest and
-// smallest finite numbers.
+// Tensors of many sizes, some misaligned, with the largest and smallest finite numbers.
 std::vector<at::Tensor> finite_gradients() {
   constexpr at::ScalarType kTypes[] = {at::kFloat, at::kBFloat16, at::kHalf};
   std::vector<at::Tensor> gradients;
@@ -38,7 +37,6 @@ std::vector<at::Tensor> finite_gradients() {
   return gradients;
 }
 
-// Runs check_finite_ with the flag initially `before`.
 bool overflow_found(const std::vector<at::Tensor>& gradients, bool before = false) {
   const at::Tensor overflow = at::full({1}, before ? 1 : 0, at::TensorOptions(at::kInt).device(kCheckedOn));
   kernels::check_finite_(gradients, overflow);

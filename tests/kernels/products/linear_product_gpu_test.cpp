@@ -23,7 +23,6 @@ using kernels::LinearProduct;
 
 namespace {
 
-// A layer's tensors, and one GEMM with the step's strides.
 struct Layer {
   Layer(const LinearProduct& product, at::ScalarType type) : product_(product) {
     const auto random = [&](std::int64_t rows, std::int64_t columns) {

@@ -48,7 +48,7 @@ record::Bytes kept_per_token(const record::Recording& run) {
          2 * settings.integer("hidden_size");
 }
 
-// The same by the closed form, plus a mask byte per number for each of two dropouts.
+// The closed form's bytes, plus a mask byte per number for each of two dropouts.
 record::Bytes counted_per_token(const record::Recording& run) {
   const Architecture shape = experiments::block_model(settings_of(run)).value();
   record::Bytes sum = shape.dropout ? 2 * shape.shape.hidden_size : 0;

@@ -93,7 +93,6 @@ record::Recording requests_of(const record::Recording& four, const record::Recor
   return requests;
 }
 
-// The requests without segments, which depend on the batch.
 record::Recording requests_alone(const record::Recording& run) {
   return predict::rewritten(
       run,

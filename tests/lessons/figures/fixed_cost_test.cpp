@@ -26,7 +26,6 @@ FigureData build_fixed_cost(const std::vector<std::string>& assignments = {}, bo
   return figure->build({.run = &ledger, .params = &params, .view = {.hidden = hidden}});
 }
 
-// The report's chart or the run's.
 Chart chart(bool published, const std::vector<std::string>& assignments = {}) {
   const FigureData figure = build_fixed_cost(assignments);
   REQUIRE(tests::charts_of(figure).size() == 2);

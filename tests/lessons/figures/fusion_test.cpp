@@ -22,7 +22,6 @@ FigureData program(std::initializer_list<const char*> settings, View view = {}) 
   return figure->build({.params = &params, .view = view});
 }
 
-// Drawn cells of all programs: their number, idle threads and moved numbers.
 struct Threads {
   int all = 0, idle = 0;
   double numbers = 0;

@@ -8,7 +8,6 @@ using lessons::FigureData;
 
 namespace {
 
-// A run with one loss per step.
 record::Recording losses(const std::vector<double>& values, const std::string& model = "tiny") {
   record::RunInfo info{.demo = "train_step", .params = {{"model", model}}};
   info.params["steps"] = std::to_string(values.size());

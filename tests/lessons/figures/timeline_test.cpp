@@ -189,7 +189,6 @@ TEST_CASE("while the answer is hidden nothing gives it away") {
     CHECK(hidden.lines.empty());  // reserved memory would reveal the peak
     CHECK(hidden.alive->position <= *hidden.hidden_from);
     for (const auto& level : hidden.levels) CHECK(static_cast<double>(level.bytes) <= highest(hidden));
-    // The axes do not move when it is revealed.
     CHECK(hidden.y.high == open.y.high);
     CHECK(hidden.x.high == open.x.high);
   }

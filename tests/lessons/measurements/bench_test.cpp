@@ -88,7 +88,7 @@ TEST_CASE("the roofline's slope is the large copy, its ceiling the three product
   CHECK(slope.y[0] / slope.x[0] == Approx(4e12));
   const double products = 12.9e12 / (6.0 * 12e9 / 4e12);
   CHECK(chart.references[1].y[0] == Approx(products));
-  CHECK(slope.y[1] == Approx(products));  // they meet
+  CHECK(slope.y[1] == Approx(products));
   for (const ChartSeries& series : chart.series)
     for (const lessons::ChartPoint& point : series.points) CHECK(point.y <= products * 1.001);
 }
@@ -101,7 +101,6 @@ TEST_CASE("while the question is open only the fused form is seen, and the axis 
   CHECK(tests::charts_of(open).front()->series[0].kind == lessons::SeriesKind::kFused);
   CHECK(tests::charts_of(answered).front()->series.size() == 3);
   CHECK(open.head.guess == 1e9);
-  // Nine tensors instead of two do not move the axis.
   CHECK(lessons::axes_of(open).y.high == lessons::axes_of(answered).y.high);
 }
 

@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kTeraFlops = 1e12;
 
-// Rate of x Wᵀ for N × N matrices.
 Measurement rate(const std::string& format, std::int64_t side, double flops_per_second) {
   const double flops = 2.0 * static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
   const double time = flops / flops_per_second * 1e9;

@@ -49,7 +49,6 @@ Reading read(const std::string& text) {
   return reading;
 }
 
-// The page's only problem.
 std::string problem_of(const std::string& text) {
   const Problems problems = read(text).problems;
   if (problems.size() != 1) {
@@ -396,7 +395,6 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
     const bool of_run = number.name.find("peak.") != std::string_view::npos || number.name == "optimizer.time";
     if (!of_run) CHECK_FALSE(number.text({&shape, nullptr, nullptr}).empty());
   }
-  // Run A has its own numbers.
   const record::Recording other = tests::made_recording({.checkpointing = true});
   const record::Ledger a(other);
   const NumberInput beside{&params, &ledger, &a};

@@ -38,7 +38,6 @@ lessons::FigureData figure_of(const char* id, const record::Ledger& run) {
   return figure->build({.run = &run, .params = &params, .view = {}});
 }
 
-// Launches of a traced step, or only of its operators `op`.
 double launches(const Recording& run, std::string_view op = {}) {
   const auto spans = lessons::spans_of(run, {.step = lessons::last_traced_step(run), .op = op});
   return static_cast<double>(lessons::work_of(spans).launches);
@@ -252,7 +251,6 @@ NumberValues switch_numbers() {
     return found->cost;
   };
   const double layer = of("checkpointing").times;
-  // Ratio of a step's time to its GPU part.
   const auto longer = [](const char* batch, const char* step) {
     const std::string row = std::string(batch) + step;
     return std::stod(std::string(step)) / tests::result_after("offload-h200", row + " ms |");
@@ -273,7 +271,6 @@ NumberValues switch_numbers() {
 constexpr std::array kTimes{launch_numbers, traced_step_numbers, utilization_numbers, report_numbers,
                             kernel_numbers, sweep_numbers,       switch_numbers};
 
-// The optimizer's band in a run's last step.
 struct OptimizerBand {
   double time = 0, share = 0;
 };

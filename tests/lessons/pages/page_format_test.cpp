@@ -193,7 +193,6 @@ TEST_CASE("a page in the final format is short, and says so with file and line",
         "p.md:3: The claim has none of the verbs that page_lint.cpp lists.");
   CHECK(problem_in(changed(kFront, "Training takes sixteen bytes.", "Weights take {weights.bytes}.") + kWords) ==
         "p.md:3: The number weights.bytes is live: a title, claim or goal can use stored ones only.");
-  // Other pages are exempt.
   const std::string old = changed(changed(kFront, "goal: Say what a model takes.\n", ""), "minutes: 6\n", "");
   CHECK(read_format(old + repeated("12 word ", 91) + "\n").problems.empty());
 

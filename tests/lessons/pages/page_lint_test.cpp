@@ -39,7 +39,6 @@ std::string unknown_command(const std::string& markdown) {
   return {};
 }
 
-// Number of words in sentences, not in tables.
 int words_of_tour(const Page& page) {
   int words = 0;
   for (const TourStep& step : page.more)

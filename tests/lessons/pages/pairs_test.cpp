@@ -46,7 +46,6 @@ bool is_even(const std::vector<std::string>& categories) {
   return true;
 }
 
-// The page's base for the recording, or null.
 const record::Recording* base_of(const Page& page, const std::string& name) {
   if (std::ranges::find(page.bases, name) != page.bases.end()) return nullptr;
   std::vector<const record::RunInfo*> infos;

@@ -127,7 +127,7 @@ TEST_CASE("8 bits: the answer is the mean error over all numbers, and is hidden 
   CHECK(guess_axis(open)->high > 75);
   const FigureData answered = built_question("state_error_map", run, {.asked = true});
   CHECK(tests::charts_of(answered)[0]->series.size() == 2);
-  CHECK(tests::charts_of(answered)[0]->y.high == tests::charts_of(open)[0]->y.high);  // the axis does not move
+  CHECK(tests::charts_of(answered)[0]->y.high == tests::charts_of(open)[0]->y.high);
   CHECK(guess_axis(built_question("state_error_map", second_moments(5), kOpen))->high == guess_axis(open)->high);
   CHECK(guess_axis(built_question("state_error_map", run, {.guess = 222.5, .hidden = true, .asked = true}))->high ==
         223);

@@ -71,7 +71,7 @@ TEST_CASE("a task has a goal, what is said once it is reached, and words", "[pag
   CHECK(task->goal.fits->name == "GeForce RTX 4090");
   CHECK(task->goal.fits->process.bytes > 0);
   CHECK(task->goal.largest == "batch");
-  CHECK(markdown_of(reading.page.more).ends_with(task->words));  // found like other text
+  CHECK(markdown_of(reading.page.more).ends_with(task->words));
   const Page by_size = read_task(kPage + task_with("fits=24GiB")).page;
   REQUIRE(task_of(by_size)->goal.fits);
   CHECK(task_of(by_size)->goal.fits->memory == 24 * record::kGiB);

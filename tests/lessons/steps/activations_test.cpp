@@ -105,8 +105,6 @@ TEST_CASE("while the question is open the tensors have formulas and no bytes") {
   CHECK(table.rows.back().note == "2 · F + 2 · F + 2 · F + 2 · F");
 }
 
-// --- memory_over
-
 namespace {
 
 FigureData over(const FigureInput& input, std::initializer_list<std::string_view> own = {}) {

@@ -104,7 +104,6 @@ TEST_CASE("a request that failed is drawn to the scale of the gaps that are too 
   CHECK(label_of(map, lessons::PieceKind::kFree) == "free 6.00 MiB in 2 pieces, the largest 4.00 MiB");
   CHECK(bytes_of(map, lessons::PieceKind::kLeft) == 6 * kMiB);
   CHECK(bytes_of(map, lessons::PieceKind::kAsked) == 7 * kMiB);
-  // Empty while the answer is hidden.
   lessons::FigureInput hidden{.run = &ledger};
   hidden.view.hidden = true;
   CHECK_FALSE(address_figure().build(hidden).head.empty_reason.empty());

@@ -54,7 +54,6 @@ record::Recording with(std::vector<KernelSpan> spans, bool traced = true) {
   return recording;
 }
 
-// A GEMM, a copy, three elementwise kernels with a gap of 500 ns before the last, and their calls.
 record::Recording eager() {
   std::vector<KernelSpan> spans = {
       kernel(10'000, 4'000, kGemmName, kProj, 3 << 20), kernel(14'000, 1'000, kEagerName, kNorm, 1 << 20),

@@ -197,11 +197,9 @@ TEST_CASE("what is too short to see is drawn together and counted, and none is l
   CHECK(joined.count > 1);
   CHECK_FALSE(joined.span);
   CHECK(joined.tip == std::to_string(joined.count) + " kernels");
-  // The selected kernel is drawn alone.
   const FigureData chosen = build_lanes(run, {.columns = 12, .kernel = 0});
   const std::vector<TimeBox>& boxes = lane(chosen, "Kernel").boxes;
   CHECK(std::count_if(boxes.begin(), boxes.end(), [](const TimeBox& box) { return box.selected; }) == 1);
-  // A part of the axis shows only its own kernels.
   const double end = timeline_of(chosen).x.high;
   CHECK(lane(build_lanes(run, {.begin = 0, .end = end / 4, .columns = kFine}), "Kernel").boxes.size() < all);
 }

@@ -25,7 +25,6 @@ lessons::FigureData build_traffic(const std::string& bench, const std::string& l
   return lessons::find_figure("launch_traffic")->build({.run = &ledger, .beside = all});
 }
 
-// Checks recorded bytes of the form's spans against the closed form.
 int compared(const TrafficForm& form, const record::Recording& recording, const std::string& key) {
   int count = 0;
   std::size_t at = 0;

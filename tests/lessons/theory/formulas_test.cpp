@@ -36,7 +36,6 @@ record::Params with(std::string_view settings) {
 
 StepFormulas formulas_of(std::string_view settings) { return step_formulas(predict::step_settings(with(settings))); }
 
-// Empty if the row or moment is missing.
 FormulaCell cell_of(const StepFormulas& table, Category category, Place place, bool on_host = false) {
   for (const FormulaRow& row : table.rows)
     if (row.category == category && row.on_host == on_host)

@@ -29,7 +29,6 @@ constexpr llama::Config kTied{.id = "custom",
                               .tie_word_embeddings = true,
                               .rope_theta = 10000};
 
-// Every weight in BF16, with different bytes.
 std::vector<TensorBytes> tensors_of(const llama::Config& config) {
   std::vector<TensorBytes> all;
   for (const llama::WeightShape& weight : llama::weight_shapes(config)) {

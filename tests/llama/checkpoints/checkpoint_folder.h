@@ -15,7 +15,6 @@
 
 namespace headroom::tests {
 
-// A model whose checkpoint takes a few kilobytes.
 inline constexpr llama::Config kSmall{.id = "custom",
                                       .hidden_size = 16,
                                       .intermediate_size = 24,
@@ -40,7 +39,6 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
 
 inline std::string length_of(std::uint64_t length) { return {reinterpret_cast<const char*>(&length), sizeof length}; }
 
-// A header for consecutive tensors.
 inline nlohmann::json header_of(const std::vector<TensorBytes>& tensors) {
   nlohmann::json header{{"__metadata__", {{"format", "pt"}}}};
   std::size_t end = 0;

@@ -149,7 +149,6 @@ TEST_CASE("differences in windows, gates, norms, caps and positions are named") 
   CHECK(why({{"attention_dropout", 0.1}}).find("llama has dropout in attention,") == 0);
   CHECK(why({{"quantization_config", {{"bits", 4}}}}).find("llama has quantized weights,") == 0);
   CHECK(why({{"use_sliding_window", true}, {"sliding_window", 32}}).find("window of 32 tokens") != std::string::npos);
-  // Window and experts in one sentence.
   CHECK(described(with(mixtral(), {{"sliding_window", 4096}}))
             .beyond_step.find("8 experts and has a sliding window of 4,096 tokens") != std::string::npos);
 }

@@ -35,7 +35,6 @@ std::string bytes_of(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
-// Values of weight `number`, different for each weight.
 at::Tensor values(std::size_t number, const std::vector<std::int64_t>& shape) {
   at::manual_seed(number + 1);
   return at::randn(shape) * 0.05;
@@ -55,7 +54,6 @@ void write_checkpoint(const std::filesystem::path& folder, const llama::Config& 
   write_bytes(folder / "model.safetensors", safetensors(tensors));
 }
 
-// Two shards and their index.
 void write_shards(const std::filesystem::path& folder, const llama::Config& config) {
   write_config(folder, config);
   const std::vector<TensorBytes> all = tensors_of(config);
@@ -87,7 +85,6 @@ void check_values(const llama::Model& model, at::ScalarType stored, at::ScalarTy
   }
 }
 
-// Changes to a checkpoint's tensors, header or file.
 struct Changes {
   std::function<void(std::vector<TensorBytes>&)> tensors = [](auto&) {};
   std::function<void(json&)> header = [](json&) {};

@@ -79,7 +79,7 @@ TEST_CASE("resumed runs share a schedule if each names its end, and otherwise ha
         std::vector<double>(whole.begin() + 4, whole.end()));  // 4 steps after 4 are 8
   CHECK(trained(joined(cosine, {"schedule_steps=0"}), 4).back() != whole[3]);
 
-  // Linear over two steps: the full rate, then half, like two constant runs.
+  // Linear over two steps: the full rate, then half.
   const Settings constant = joined(kMicro, {"learning_rate=0.004"});
   trained(joined(constant, saving(second)), 1);
   const std::vector<double> halved = trained(joined(constant, {"learning_rate=0.002", "resume=" + second}), 2);

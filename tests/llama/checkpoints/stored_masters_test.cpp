@@ -20,7 +20,6 @@ at::Tensor value(std::size_t number) {
   return at::randn(kWeights[number].shape) * 0.2;
 }
 
-// Writes values rounded to `rounded`, in a file of type `stored`.
 void write(const TemporaryFolder& folder, at::ScalarType stored, at::ScalarType rounded) {
   const char* const dtype = stored == at::kFloat ? "F32" : "BF16";
   std::vector<TensorBytes> tensors;

@@ -86,7 +86,6 @@ Logs logs(const Settings& settings, const RunPlace& place) {
   return {.setup = std::move(setup), .third_step = log_of_step(*run, place, 2)};
 }
 
-// Bytes of a category at the end and at its peak.
 struct Level {
   Bytes last = 0, peak = 0;
 };
@@ -192,7 +191,6 @@ TEST_CASE("fp32 adapters of bf16 weights take four bytes in weights, gradients a
   // Masters would store the adapters twice.
   const Logs mixed = logs({"precision=bf16_mixed", "adapters=lora", "lora_precision=fp32"}, kPlanForCpu);
   CHECK(more(Category::kOptimizerState, wide.setup, mixed.setup) == 0);
-  // With fp32 weights the setting changes nothing.
   const Logs plain = logs({"adapters=lora"}, kPlanForCpu),
              same = logs({"adapters=lora", "lora_precision=fp32"}, kPlanForCpu);
   check_equal(plain.third_step, same.third_step);
@@ -207,7 +205,6 @@ TEST_CASE("plans of steps with fp32 adapters equal the CPU's, with any optimizer
   const Settings settings =
       joined(kLowRank, {"precision=bf16", "adapters=lora", "lora_precision=fp32", "learning_rate=0.01", how});
   check_equal(third_step(settings, kCpu), third_step(settings, kPlanForCpu));
-  // The run learns like bf16 adapters, up to rounding.
   const std::vector<double> wide = losses(settings, 8), narrow = losses(joined(settings, {"lora_precision=model"}), 8);
   CHECK(wide.front() == narrow.front());
   CHECK(wide.back() == Approx(narrow.back()).epsilon(0.05));
@@ -227,7 +224,6 @@ TEST_CASE("the adapters' gradients equal autograd's of W + α/r · B A, and noth
   llama::forward_backward(model, batch().select(0, 0), batch().select(0, 1),
                           {.recompute_every = every, .selective = selective, .loss = loss});
 
-  // The reference: composed weights, on the plain path.
   llama::Model composed = make(options);
   fill_b(composed);
   std::vector<llama::LayerAdapters> adapters = composed.adapters;

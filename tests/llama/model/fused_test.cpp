@@ -20,7 +20,6 @@ namespace {
 using namespace headroom;
 using namespace headroom::tests;
 
-// Every switch alone, and all together.
 const std::vector<Settings> kFusedSwitches{
     {"fused.rms_norm=on"},
     {"fused.rope=on"},

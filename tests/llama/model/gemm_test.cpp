@@ -52,7 +52,7 @@ TEST_CASE("fifty fp8 steps have losses close to, but different from, those in bf
   const std::string scaling = GENERATE("fp8_scaling=current", "fp8_scaling=delayed");
   const Settings settings = joined(kSmallSettings, {"precision=bf16_mixed", "learning_rate=0.003"});
   const auto bf16 = losses(settings, 50), fp8 = losses(joined(settings, {"gemm=fp8", scaling}), 50);
-  // Single steps may differ by more: the step at which the loss jumps depends on the processor's rounding.
+  // Single steps may differ by more: the processor's rounding decides when the loss jumps.
   const auto end_of = [](const auto& all) { return std::accumulate(all.end() - 10, all.end(), 0.0) / 10; };
   CAPTURE(scaling, end_of(bf16), end_of(fp8), largest_difference(bf16, fp8));
   CHECK(bf16.back() < 0.8 * bf16.front());

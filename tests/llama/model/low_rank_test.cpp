@@ -72,7 +72,6 @@ void train(llama::Model& model, const std::string& text, int steps) {
     llama::train_step(model, optimizer, llama::make_batch(text, kBatch, kSeq, /*seed=*/7, i), {}, i);
 }
 
-// How much the loss falls in 200 steps.
 double drop(const llama::Model& base, const llama::AdapterOptions& adapters, const std::string& text) {
   llama::Model model = make();
   copy_weights(base, model);

@@ -101,7 +101,6 @@ std::map<std::string, at::Tensor> gradients_of(const Case& c) {
   return gradients;
 }
 
-// Compares the sampled elements with a margin of `tolerance` · `scale`.
 void check_samples(const at::Tensor& tensor, const json& expected, double tolerance, double scale) {
   const at::Tensor flat = tensor.reshape({-1}).to(at::kDouble);
   for (std::size_t k = 0; k < expected.at("places").size(); ++k) {

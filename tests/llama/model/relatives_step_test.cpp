@@ -35,7 +35,6 @@ class ConfigFile {
   TemporaryFolder folder_;
 };
 
-// Live bytes of a category when the optimizer starts, by operator.
 std::map<std::string, Bytes> before_optimizer(const std::vector<Allocation>& log, Category category) {
   std::map<std::int64_t, Allocation> alive;
   for (const Allocation& a : log) {

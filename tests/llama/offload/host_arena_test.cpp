@@ -14,7 +14,6 @@ using namespace headroom;
 using llama::HostArena;
 using llama::HostPages;
 
-// Listens to host memory during its lifetime.
 class Heard final : public record::ScopeListener {
  public:
   Heard() : before_(record::set_scope_listener(this)) {}
@@ -101,5 +100,5 @@ TEST_CASE("more than the host's memory is refused in a sentence before an alloca
   }
   CHECK(arena.bytes() == 2 << 20);
   first = at::Tensor();
-  CHECK(arena.empty({3 << 20}, at::kByte, HostPages::kPageable).defined());  // freed memory can be allocated again
+  CHECK(arena.empty({3 << 20}, at::kByte, HostPages::kPageable).defined());
 }

@@ -130,7 +130,7 @@ TEST_CASE("the CPU's AdamW updates every weight like the plain one") {
 }
 
 TEST_CASE("fp32 masters keep updates that 16-bit weights lose") {
-  // At this learning rate most updates vanish in bf16, unless the weights follow masters.
+  // At this rate most updates vanish in bf16, unless the weights follow masters.
   const auto run = [](at::ScalarType state) {
     const llama::Config config{.id = "custom",
                                .hidden_size = 32,

@@ -32,7 +32,6 @@ llama::Model model_of(const predict::StepSettings& step) {
   return model;
 }
 
-// A model and an optimizer, for gradients made by hand.
 struct Stepped {
   explicit Stepped(const Settings& settings)
       : step(predict::step_settings(params(joined(kSmallSettings, settings)))),
@@ -80,7 +79,7 @@ std::vector<at::Tensor> stepped(Stepped& run, double most) {
   return all;
 }
 
-// Weights by the paper's formula, with learning rate rates[t − 1] at step t.
+// Weights by the paper's formula, with rate rates[t − 1] at step t.
 std::vector<at::Tensor> by_formula(const predict::StepSettings& step, const std::vector<llama::Parameter>& weights,
                                    const std::array<double, kSteps>& rates) {
   std::vector<at::Tensor> all;
@@ -103,7 +102,6 @@ bool is_stepped_by_adamw(const predict::StepSettings& step, const llama::Paramet
          weight.tensor.dim() == 1;
 }
 
-// Compares steps on hand-made gradients with the formula.
 void check_steps(const Settings& settings, const std::array<double, kSteps>& rates) {
   Stepped run(settings);
   const std::vector<llama::Parameter>& weights = run.weights();

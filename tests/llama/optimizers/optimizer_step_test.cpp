@@ -254,7 +254,6 @@ TEST_CASE("a skipped step counts no updates, and the next one counts those of a 
   FAIL("every step was skipped");
 }
 
-// A tiny architecture on the program's text.
 TEST_CASE("8-bit moments and GaLore reach most of AdamW's drop in loss") {
   const Settings base{"model=custom",   "hidden_size=128", "num_layers=2",          "num_heads=4",
                       "num_kv_heads=2", "head_dim=32",     "intermediate_size=256", "vocab_size=256",

@@ -33,7 +33,6 @@ std::vector<Parameter> weights(at::ScalarType type = at::kFloat) {
           weight({40, 24}, record::kNoLayer)};
 }
 
-// Sets step t's gradients, times `factor`, equal for every list.
 void set_gradients(const std::vector<Parameter>& all, int t, double factor = 1) {
   at::manual_seed(1000 + t);
   for (const Parameter& p : all) {
@@ -156,7 +155,7 @@ TEST_CASE("an overflow in portions skips the portions from its own on") {
     optimizer->update(std::span(&i, 1));
     optimizer->drop_gradients(std::span(&i, 1));
   }
-  optimizer->step();  // steps the other weights
+  optimizer->step();
   const std::vector<at::Tensor> after = values(all), stepped = values(good);
   CHECK(at::equal(after[4], stepped[4]));
   CHECK_FALSE(at::equal(after[4], before[4]));
@@ -164,7 +163,7 @@ TEST_CASE("an overflow in portions skips the portions from its own on") {
   CHECK(scale.skipped_steps() == 1);
   CHECK(scale.scale().item<float>() == 512);
 
-  for (int t = 1; t < 4; ++t) {  // all weights are stepped again
+  for (int t = 1; t < 4; ++t) {
     set_gradients(all, t, 512);
     optimizer->step();
   }
@@ -202,7 +201,7 @@ TEST_CASE("portions of a step add up to the step in any order") {
       in_portions->update(std::span(&i, 1));
       in_portions->drop_gradients(std::span(&i, 1));
     }
-    in_portions->step();  // the rest
+    in_portions->step();
   }
   CHECK(all_equal(values(whole), values(parts)));
 }

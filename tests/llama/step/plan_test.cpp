@@ -18,7 +18,6 @@ using namespace headroom;
 using namespace headroom::tests;
 using record::Category;
 
-// Log of set-up and one step.
 std::vector<Allocation> whole_run(const Settings& settings, const RunPlace& place) {
   std::unique_ptr<TrainStepRun> run;
   return log_of(place, [&] {

@@ -23,7 +23,6 @@ std::string ids_of_16_bits(const auto& ids) {
   return {reinterpret_cast<const char*>(narrow.data()), narrow.size() * sizeof narrow[0]};
 }
 
-// Writes a config.json with this vocabulary, for random weights.
 std::string shape_in(const TemporaryFolder& folder, std::int64_t vocabulary) {
   llama::Config config = kSmall;
   config.vocab_size = vocabulary;

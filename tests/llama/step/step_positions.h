@@ -67,7 +67,6 @@ inline bool set_both(record::Params& params, const Position& one, const Position
   return holds(one) && holds(other);
 }
 
-// A step with some thousand weights.
 inline record::Params micro_step() {
   return params({"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1", "head_dim=8",
                  "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"});

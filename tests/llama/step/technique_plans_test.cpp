@@ -29,7 +29,6 @@ Params base_step(const Settings& base) {
   return params;
 }
 
-// Log of set-up and three steps.
 std::vector<Allocation> whole_run(const Params& params, const RunPlace& place) {
   std::unique_ptr<TrainStepRun> run;  // outlives the log
   return log_of(place, [&] {

@@ -53,7 +53,6 @@ const std::vector<Technique> kTechniques{
     {{"batch=2", "loss=hf_2025", "fused.embedding=on"}, {"batch=2", "loss=hf_2025"}},
 };
 
-// Peak of set-up and three steps.
 Bytes peak_of_run(const Settings& settings) {
   return sum(peak_by_category(log_of(kPlanForGpu, [&] {
     const auto run = make_run(settings, kPlanForGpu);
@@ -202,7 +201,6 @@ TEST_CASE("a layer's last GEMM and last sum are recomputed only if the next laye
   }
 }
 
-// Peak bytes of this operator's recomputed tensors.
 Bytes most_rebuilt(const std::vector<Allocation>& log, std::string_view op) {
   std::map<std::int64_t, Bytes> alive;
   Bytes most = 0;

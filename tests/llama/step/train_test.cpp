@@ -32,7 +32,6 @@ using experiments::StepResult;
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A file with this content, removed with the object.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& content)
@@ -99,7 +98,6 @@ TEST_CASE("the seed decides the initial weights") {
 TEST_CASE("cancelling ends a step at the next layer and frees every byte") {
   install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-  // Cancels at a mark in forward or in backward.
   struct CancelAtMark final : record::ScopeListener {
     std::atomic<bool> cancel{false};
     int marks_left = 0;

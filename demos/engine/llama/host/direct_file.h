@@ -15,8 +15,8 @@ class DirectFile {
   // Offsets, sizes and addresses must be multiples of this.
   static constexpr record::Bytes kBlock = 4096;
 
-  // Creates a file and reserves its bytes, so that a full disk fails here, not during a step. The file is unlinked
-  // immediately and disappears with the process. Empty `path`: in the temporary folder.
+  // Creates a file and reserves its bytes, so a full disk fails here, not during a step. The file is unlinked
+  // immediately. Empty `path`: in the temporary folder.
   static record::Result<std::unique_ptr<DirectFile>> create(const std::filesystem::path& path, record::Bytes bytes);
   ~DirectFile();
   DirectFile(const DirectFile&) = delete;

@@ -12,7 +12,7 @@
 
 namespace headroom::llama {
 
-// At most two inputs are on the device: the current one, and one that is being copied out (forward) or in (backward).
+// At most two inputs are on the device: the current one, and one being copied out (forward) or in (backward).
 class HostCheckpoints final : public CheckpointStore {
  public:
   HostCheckpoints(std::int64_t segments, at::IntArrayRef shape, at::ScalarType type, at::Device device,

@@ -22,7 +22,7 @@ class CopyDone {
 
 // Copies in order on a separate stream, one lane per direction. On the CPU copies are synchronous, on meta no-ops. Both
 // tensors must be contiguous, of the same size and type, and kept until the copy is done. (`record_stream` would free
-// blocks late, at an unpredictable moment.)
+// blocks unpredictably late.)
 class CopyLane {
  public:
   explicit CopyLane(at::Device device);

@@ -20,8 +20,8 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-// Elements copied at once: 16 Mi 16-bit weights are 32 MiB, which take 0.6 ms on PCIe 5. With pieces, copies and
-// updates of the embedding's 263·10⁶ weights overlap at the end of a step.
+// Elements copied at once: 16 Mi 16-bit weights are 32 MiB, 0.6 ms on PCIe 5. With pieces, copies and updates of the
+// embedding's 263·10⁶ weights overlap at the end of a step.
 constexpr std::int64_t kPiece = std::int64_t{1} << 24;
 // Elements per piece in a file, of which three are in memory, at 12 bytes per weight.
 constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;

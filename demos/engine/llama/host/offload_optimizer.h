@@ -30,10 +30,10 @@ struct HostAdamWOptions {
   AdamWOptions adamw;
   // Type of masters and moments. If the weights have the same type, their host copy is the master.
   at::ScalarType state_type = at::kFloat;
-  // The layers' weights are on the host already (ParameterStream); other weights go back to the device in any case.
+  // The layers' weights are on the host already (ParameterStream); other weights return to the device.
   bool layers_on_host = false;
   // Factor of the loss, fp32 [] on the run's device; undefined: none. Doubled after `scale_window` steps without
-  // overflow, halved after a step with overflow.
+  // overflow, halved after an overflow.
   at::Tensor loss_scale;
   double first_loss_scale = 1;
   std::int64_t scale_window = 1000;
@@ -73,11 +73,11 @@ struct HostQueue {
 };
 
 // Steps each layer as soon as its backward pass is done. With a loss scale it skips each layer whose gradients contain
-// an infinity or a NaN, and does not count that step in the layer's bias corrections. (An optimizer on the device skips
-// the whole step.) PyTorch's fused Adam rounds differently from kernels/adamw.
+// an infinity or a NaN, and does not count that step in the layer's bias corrections. PyTorch's fused Adam rounds
+// differently from kernels/adamw.
 class HostAdamW final : public Optimizer, public LayerHooks {
  public:
-  // Allocates the states, in memory or in the file. Throws HostMemoryFull, or std::runtime_error about the file.
+  // Allocates the states. Throws HostMemoryFull, or std::runtime_error about the file.
   HostAdamW(std::vector<Parameter> parameters, at::Device device, HostAdamWOptions options, HostArena& arena);
   ~HostAdamW() override;
 
@@ -86,7 +86,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
 
   // Takes gradients that gradients_ready() has not taken.
   void update(std::span<const std::size_t> which) override;
-  // The host waits for the CPU's part; the device waits for the weights.
+  // The host waits for the CPU's part, the device for the weights.
   void end_step() override;
   void set_learning_rate(double rate) override { adamw_.set_learning_rate(rate); }
   // Includes the loss scale. Not available for states in a file.
@@ -97,7 +97,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   double loss_scale() const { return scale_.scale; }
   double last_scale() const { return scale_.last; }
   std::int64_t skipped_steps() const { return scale_.skipped; }
-  // Number of groups (layers, outer weights) that the last step skipped.
+  // Groups (layers, outer weights) that the last step skipped.
   int overflowed_groups() const { return overflowed_; }
   // Null if the states are in memory. Call between steps.
   StateFile* file() { return file_.get(); }
@@ -119,8 +119,8 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void hand_over(std::span<const std::size_t> which);
   void let_gradients_go();
 
-  // Checks gradients for an infinity or a NaN. Returns the flag, int32 [1] on the device; undefined without a loss
-  // scale. `number`: one of their weights, whose flag is used.
+  // Checks for an infinity or a NaN. Returns the flag, int32 [1] on the device; undefined without a loss scale.
+  // `number`: one of their weights, whose flag is used.
   at::Tensor look_at(std::span<const at::Tensor> gradients, std::size_t number);
 
   // Worker thread: passes gradients to the stepping threads.

@@ -22,8 +22,8 @@ class ParameterStream final : public LayerHooks {
   ParameterStream(const Config& config, at::Device device, std::int64_t recompute_every, HostArena& arena);
   ~ParameterStream() override;
 
-  // Moves a layer's weights into one block on the host, to which the model's tensors then point. Call it in layer
-  // order, before the next layer is made.
+  // Moves a layer's weights into one block on the host, to which the model's tensors then point. Call in layer order,
+  // before the next layer is made.
   void take(LayerWeights& layer);
 
   void before_layer(std::int64_t layer, record::Phase phase) override;

@@ -128,7 +128,6 @@ at::Tensor repeat_heads(const at::Tensor& x_BKTD, std::int64_t num_heads) {
       .reshape({batch, num_heads, length, dim});
 }
 
-// q, k, v [B, A, T, D].
 at::Tensor eager_attention(const at::Tensor& q_BATD, const at::Tensor& k_BATD, const at::Tensor& v_BATD,
                            const at::Tensor& mask_TT) {
   const std::uint16_t op = number_of(Op::kScores);

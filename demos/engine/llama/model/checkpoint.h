@@ -21,8 +21,7 @@ class CheckpointStore {
 };
 
 // Consecutive layers for which only the input is kept. `layers` must be pure; objects that it refers to must outlive
-// backward. Since kRecompute needs only the graph, values may be unmade there (unmade.h). PyTorch's checkpoint, too,
-// stops at the last tensor that backward needs.
+// backward. Since kRecompute needs only the graph, values may be unmade there (unmade.h).
 struct CheckpointedSegment {
   std::function<at::Tensor(const at::Tensor& x, record::Phase phase)> layers;  // phase: kForward, then kRecompute
   std::function<void()> before_backward;

@@ -40,7 +40,6 @@ kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, 
   return gradients;
 }
 
-// An input's saved form: its fp8 codes, or itself.
 at::Tensor kept_of(const ProjectionInput& input) {
   return input.codes.transposed.defined() ? input.codes.transposed : input.x;
 }

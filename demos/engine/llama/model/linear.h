@@ -12,8 +12,8 @@
 
 namespace headroom::llama {
 
-// The part of its input that an fp8 GEMM keeps: codes of one byte per element, or the input itself if something else
-// keeps or recomputes it. Other formats keep the input.
+// The part of its input that an fp8 GEMM keeps: one-byte codes, or the input itself if something else keeps or
+// recomputes it. Other formats keep the input.
 enum class InputKept : std::uint8_t { kCodes, kItself };
 
 // Returns y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter; with an
@@ -25,9 +25,9 @@ std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection>
 // Only for the graph: y is unmade.
 at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection);
 
-// Returns rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. The gradient is a full table
-// [V, H]; with `fused` it is added to an existing `.grad` (a tied head's), without a second table. A frozen table gets
-// no gradient, but backward reaches the result, for adapters after it.
+// Returns rows of the table. ids are int64, the result is [B, T, H]. Keeps ids. The gradient is a full table [V, H];
+// with `fused` it is added to an existing `.grad` (a tied head's), without a second table. A frozen table gets no
+// gradient, but backward reaches the result, for adapters after it.
 at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op,
                      record::DeviceKind target = record::DeviceKind::kCpu);
 

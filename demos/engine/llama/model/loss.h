@@ -27,7 +27,7 @@ struct LossOptions {
   at::Tensor error_flag;
 };
 
-// True if a kernel of ours computes this loss and can set error_flag.
+// True if our kernel computes this loss and can set error_flag.
 bool by_own_kernel(const LossOptions& options, const FusedKernels& fused);
 
 // Mean negative log-likelihood of the targets, in nats, fp32. x [B, T, H] after the final norm. `upstream` (fp32 [];

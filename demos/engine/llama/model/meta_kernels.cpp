@@ -33,8 +33,6 @@ Tensor empty_like_transposed(const Tensor& x) {
   return at::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
 }
 
-// --- operators that on meta exist only in Python
-
 Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index) {
   std::vector<std::int64_t> shape = self.sizes().vec();
   shape[static_cast<std::size_t>(dim < 0 ? dim + self.dim() : dim)] = index.numel();
@@ -56,7 +54,7 @@ CpuTiles cpu_tiles(std::int64_t length) {
   return {.queries = std::min(queries, length), .keys = std::min<std::int64_t>(512, length)};
 }
 
-// Threads that at::parallel_for uses for `count` items, in parts of ⌈count / threads⌉: 4 items on 3 threads are two
+// Threads that at::parallel_for uses for `count` items in parts of ⌈count / threads⌉: 4 items on 3 threads are two
 // parts of 2 (ATen/ParallelOpenMP.h).
 std::int64_t busy_threads(std::int64_t count) {
   const auto parts_of = [count](std::int64_t size) { return (count + size - 1) / size; };
@@ -212,8 +210,6 @@ std::tuple<Tensor, Tensor, Tensor> cuda_cudnn_backward(const Tensor&, const Tens
   const Tensor workspace = at::empty({bytes}, q.options().dtype(at::kByte));
   return {dq, dk, dv};
 }
-
-// --- the sum of two gradients
 
 // InputBuffer::accumulate adds in place if the buffer holds the last reference, except to meta tensors, which it
 // mistakes for subclasses. Returning the buffer here allocates nothing, like adding in place.

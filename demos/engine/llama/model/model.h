@@ -106,7 +106,7 @@ Model make_model(const Config& config, const FusedKernels& fused, const ModelPla
 void take_blas_workspace(const ModelPlace& placement);
 
 // Every weight once, in forward order, a layer's adapters after its weights. A tied head is listed as the embedding.
-// NF4 weights are not included.
+// NF4 weights are excluded.
 std::vector<Parameter> parameters(const Model& model);
 std::vector<Parameter> trainable_parameters(const Model& model);
 

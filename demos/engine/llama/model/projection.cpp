@@ -13,7 +13,7 @@ namespace {
 using record::Category;
 using record::Scope;
 
-// The weight in `type`; a quantized weight is converted to a new tensor.
+// The weight in `type`; quantized weights are converted to a new tensor.
 at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
   if (p.weight_OI.defined()) return p.weight_OI;
   const Scope scope(Category::kWorkspace, p.op);

@@ -46,7 +46,7 @@ void CpuAdamW::step_chunk(const CpuAdamWState& state, std::int64_t begin, std::i
     gradient = wide_gradients_.select(0, static_cast<std::int64_t>(thread)).narrow(0, 0, size).copy_(gradient);
   }
   // Scales the gradients in the core's cache: PyTorch's kernel would divide, which is a quarter slower. The factor is a
-  // tensor, because for a plain number PyTorch would allocate two tensors here, at unpredictable moments of the run.
+  // tensor, because for a plain number PyTorch would allocate two tensors here at unpredictable moments.
   float inverse_scale = 1 / how.loss_scale;
   if (how.loss_scale != 1) gradient.mul_(at::from_blob(&inverse_scale, {}, at::kFloat));
   auto t = static_cast<float>(how.t);

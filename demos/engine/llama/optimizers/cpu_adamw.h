@@ -36,7 +36,7 @@ class CpuAdamW {
   // calls `then` after the last element. Makes no counted allocation. This object must outlive the work.
   void step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, const CpuAdamWStep& how,
             StepThreads& threads, std::function<void()> then = {}) const;
-  // Call it while nothing is being stepped.
+  // Call while nothing is being stepped.
   void set_learning_rate(double rate) { options_.learning_rate = rate; }
 
  private:

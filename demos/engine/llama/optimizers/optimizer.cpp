@@ -138,7 +138,7 @@ void AdamWFamily::add_moments(at::IntArrayRef shape, at::ScalarType type) {
 }
 
 void AdamWFamily::fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) const {
-  const record::Scope scope(number_of(Op::kAdamW));  // names the launch in traces
+  const record::Scope scope(number_of(Op::kAdamW));
   std::vector<kernels::AdamWParameter> weights;
   weights.reserve(which.size());
   for (const std::size_t i : which) {

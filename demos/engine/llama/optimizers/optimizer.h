@@ -22,8 +22,7 @@ namespace headroom::llama {
 // The group of weights outside the layers 0 … L − 1: embedding, final norm, head.
 inline constexpr std::int64_t kOuterLayer = -1;
 
-// Fills `into`, fp32 [n], with the checkpoint's values of the weight from `first` on, if the file has more digits than
-// the weight.
+// Fills `into`, fp32 [n], with the checkpoint's values from `first` on, if the file has more digits than the weight.
 using StoredValues = std::function<void(const Parameter& weight, std::int64_t first, const at::Tensor& into)>;
 
 struct AdamWOptions {
@@ -47,7 +46,7 @@ struct AdamWOptions {
   bool count_on_device = false;     // t is on the device, for replayed steps; always so with a loss scale
 };
 
-// A step calls begin_step(), update() for every weight once, in any order and portions, and end_step().
+// A step calls begin_step(), update() once per weight, in any order and portions, and end_step().
 class Optimizer {
  public:
   explicit Optimizer(std::vector<Parameter> parameters);
@@ -59,19 +58,18 @@ class Optimizer {
   // Reads `.grad` and updates weights and states in place. `which`: indices into parameters().
   virtual void update(std::span<const std::size_t> which) = 0;
   virtual void end_step() {}
-  // Sets the rate of later steps. Call it between steps.
+  // Call between steps.
   virtual void set_learning_rate(double rate) = 0;
-  // Masters, moments and counts, named by weight. Call it between steps.
+  // Masters, moments and counts, named by weight. Call between steps.
   virtual std::vector<StateTensor> state() = 0;
-  // Call it after writing weights or state().
+  // Call after writing weights or state().
   virtual void restored() {}
 
-  // Steps all weights that have a gradient; those updated in backward have none anymore.
+  // Steps all weights that still have a gradient.
   void step();
   std::span<const std::size_t> group(std::int64_t layer) const;
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  // Frees `.grad`.
   void drop_gradients(std::span<const std::size_t> which);
   void drop_gradients();
 
@@ -86,8 +84,8 @@ class Optimizer {
 
 record::Tag state_tag(const Parameter& parameter, std::uint16_t op);
 
-// Observes each weight's step: the weight before and after it, and its moments. `control` has what only the device
-// knows: t, and whether the step was skipped.
+// Observes each weight before and after its step, and its moments. `control` has what only the device knows: t, and
+// whether the step was skipped.
 class UpdateObserver {
  public:
   virtual ~UpdateObserver() = default;
@@ -125,10 +123,9 @@ class AdamWFamily : public Optimizer {
   void add_moments(at::IntArrayRef shape, at::ScalarType type);
   Moments& moments(std::size_t i) { return moments_[i]; }
   const Moments& moments(std::size_t i) const { return moments_[i]; }
-  // Steps these weights with one kernel.
   void fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) const;
-  // Call before these gradients are used. Checks them for overflow. The first call of a step counts the step, unless it
-  // finds an overflow. With the optimizer in backward, a later call that finds one cannot undo the count.
+  // Checks these gradients for overflow, before their use. The first call of a step counts the step, unless it finds an
+  // overflow. With the optimizer in backward, a later call that finds one cannot undo the count.
   kernels::AdamWControl control_for(std::span<const std::size_t> which);
   // fp32 [] factor for all of the step's gradients: removes the loss scale, and limits their norm to
   // AdamWOptions::clip.
@@ -152,7 +149,7 @@ class AdamW final : public AdamWFamily {
   // Allocates the moments.
   AdamW(std::vector<Parameter> parameters, const AdamWOptions& options);
 
-  // If fused, allocates nothing; otherwise allocates one weight's fp32 gradient and denominator at a time.
+  // If fused, allocates nothing; otherwise one weight's fp32 gradient and denominator at a time.
   void update(std::span<const std::size_t> which) override;
 
   const at::Tensor& first_moment(std::size_t i) const { return moments(i).first; }

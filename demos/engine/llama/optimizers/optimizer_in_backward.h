@@ -6,10 +6,10 @@
 
 namespace headroom::llama {
 
-// Must be the last of a step's hooks, because it frees gradients. At most one layer's gradients are alive, apart from
-// those of the outer weights, which are allocated first and freed last. With a loss scale, an overflow skips its layer
-// and all later ones; the layers before it have already been stepped, with finite gradients. (An optimizer after
-// backward skips the whole step.)
+// Must be a step's last hook, because it frees gradients. At most one layer's gradients are alive, apart from those of
+// the outer weights, which are allocated first and freed last. With a loss scale, an overflow skips its layer and all
+// later ones; the layers before it have already been stepped, with finite gradients. (An optimizer after backward skips
+// the whole step.)
 class UpdateInBackward final : public LayerHooks {
  public:
   explicit UpdateInBackward(Optimizer& optimizer) : optimizer_(optimizer) {}

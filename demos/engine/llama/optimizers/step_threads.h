@@ -12,14 +12,14 @@
 
 namespace headroom::llama {
 
-// Each thread takes the next part, also of later work, as soon as it is free. With a parallel loop per piece all
-// threads would wait for the slowest one, 160 times per step of the 1B model, and OpenMP would put two teams with more
-// threads than cores to sleep after each loop.
+// A free thread takes the next part, also of later work. With a parallel loop per piece all threads would wait for the
+// slowest one, 160 times per step of the 1B model, and OpenMP would put two teams with more threads than cores to sleep
+// after each loop.
 class StepThreads {
  public:
   static constexpr int kMost = 32;
 
-  // `threads`: 1 to kMost; larger numbers count as kMost.
+  // `threads`: 1 to kMost; larger numbers are clamped.
   explicit StepThreads(int threads);
   // Drops parts that have not begun.
   ~StepThreads() = default;

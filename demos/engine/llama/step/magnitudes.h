@@ -28,7 +28,7 @@ class MagnitudeCounts {
   at::Tensor counts_;
 };
 
-// Must be the first of a step's hooks, before another one frees gradients. Counts gradients divided by the loss scale
+// Must be a step's first hook, before another one frees gradients. Counts gradients divided by the loss scale
 // ("gradients") and, for AdamW, intended changes of weights ("updates") and the changes lost to rounding
 // ("updates.lost"); a skipped step has no updates.
 class StepMagnitudes final : public LayerHooks, public UpdateObserver {

@@ -25,10 +25,10 @@ kernels::ProductPlace product_place();
 // Bytes of workspace for all GEMMs of the format, as LibTorch allocates it.
 std::int64_t product_workspace(kernels::LinearFormat format);
 
-// Finds algorithms before the run allocates anything: from this place's table in the folder `tables`, and by timing in
-// driver memory, which is freed again. A table always gives the same algorithms. Returns provenance: "table NAME",
-// "timed here" or "LibTorch's choice", with reasons, and whether the GPU emulates the format. Fails for an unknown
-// value of kProductsVariable.
+// Finds algorithms before the run allocates anything: from this place's table in `tables`, and by timing in temporary
+// driver memory. A table always gives the same algorithms. Returns provenance: "table NAME", "timed here" or
+// "LibTorch's choice", with reasons, and whether the GPU emulates the format. Fails for an unknown value of
+// kProductsVariable.
 record::Result<std::string> choose_products(const predict::StepSettings& step, const std::filesystem::path& tables,
                                             const std::atomic<bool>* cancel);
 

@@ -70,7 +70,6 @@ void look_for_not_finite(const TrainOptions& options, std::int64_t layer, const 
   kernels::check_finite_(std::span(&x, 1), options.not_finite.narrow(0, layer, 1));
 }
 
-// Runs layers [first, end), in forward or recompute.
 at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at::Tensor x_BTH, Phase phase) {
   for (std::int64_t i = first; i < end; ++i) {
     if (i > first) x_BTH = border(pass, i, x_BTH);
@@ -135,7 +134,7 @@ at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
 
 at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
   const Scope scope(Category::kOther, number_of(Op::kTokens));
-  // The driver copies pageable memory before this returns, and the host does not wait for the device.
+  // The driver copies pageable memory before this returns; the host does not wait for the device.
   return host_tokens.to(device, /*non_blocking=*/true);
 }
 

@@ -24,10 +24,9 @@ using predict::Checkpointing;
 class LayerHooks {
  public:
   virtual ~LayerHooks() = default;
-  // Called before and after a layer's weights are read, in forward (kForward), recompute (kRecompute) and evaluation
-  // (kEvaluation, without backward). after_layer(kBackward) is called after the layer's backward in each micro-batch.
-  // after_layer(kRecompute) must keep the weights for backward. All layers of a segment are recomputed before the
-  // backward pass of its last layer.
+  // Called before and after a layer's weights are read, in forward, recompute and evaluation (without backward).
+  // after_layer(kBackward) is called after the layer's backward in each micro-batch. after_layer(kRecompute) must keep
+  // the weights for backward. All layers of a segment are recomputed before the backward pass of its last layer.
   virtual void before_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   virtual void after_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   // Called when `.grad` is complete for all weights of this layer, which nothing reads anymore in this step.
@@ -61,7 +60,7 @@ at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const
 
 // Runs a whole step between mark_step(index) and mark_step(-1), for ids and targets on the host. Frees the gradients.
 // Reads no value from the device, and nothing branches on data. A replayed step sets only the mark of forward, because
-// its other marks were set at capture. `behind`, if any, is called at the end of the step.
+// its other marks were set at capture. `behind`, if any, is called at the end.
 at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
                       const TrainOptions& options, int index,
                       const std::function<void(const at::Tensor& loss)>& behind = {});

@@ -22,7 +22,7 @@ class Fp8Scales {
   // The first delayed scale is the tensor's own, because a scale of 1 would turn small gradients into 0.
   kernels::Fp8Codes cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                          const kernels::Fp8Layouts& layouts);
-  // Casts the tensor again with the same step's scale.
+  // Casts again with the same step's scale.
   kernels::Fp8Codes cast_again(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                                const kernels::Fp8Layouts& layouts) const;
   // Like cast(), but overwrites the 16-bit tensor with its codes.

@@ -8,8 +8,7 @@
 
 namespace headroom::llama {
 
-// `tensor` is the state itself, for reading and writing, and is valid while the state's owner lives. Host counters are
-// int64 on the CPU.
+// `tensor` is the state itself, valid while its owner lives. Host counters are int64 on the CPU.
 struct StateTensor {
   std::string name;
   at::Tensor tensor;

@@ -24,15 +24,15 @@ StoredType stored_type(at::ScalarType type);
 void copy_weight(const StoredWeights& files, const std::string& name, const at::Tensor& into);
 
 // Fills `into` with stored values from index `first` on, converted to the type of `into`. For a GPU the host converts
-// them, in memory for one piece. Throws UnusableWeights.
+// them piece by piece. Throws UnusableWeights.
 void copy_stored(const StoredWeights& files, const StoredTensor& stored, const at::Tensor& into,
                  std::int64_t first = 0);
 
 // Weights must be finite; an optimizer's state need not be.
 enum class Holds : std::uint8_t { kWeights, kState };
 
-// Copies the file's values into these tensors, which must match its names, shapes and types exactly. Otherwise changes
-// nothing and fails with a sentence that ends with `cure`. Throws UnusableWeights.
+// Copies the file's values into these tensors. Unless names, shapes and types match exactly, changes nothing and fails
+// with a sentence that ends with `cure`. Throws UnusableWeights.
 record::Status read_tensors(const std::filesystem::path& file, Holds holds, std::span<const StateTensor> into,
                             const std::string& cure);
 

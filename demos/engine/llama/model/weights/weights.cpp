@@ -55,7 +55,7 @@ void load(const StoredWeights& files, const Parameter& parameter) {
   copy_weight(files, parameter.name, parameter.tensor);
 }
 
-// Copies values to the device, without operators that would allocate on a real device only.
+// Uses no operators, which would allocate on a real device only.
 at::Tensor upload(std::vector<float>& values, at::Device device) {
   const at::Tensor host = at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
   return at::empty(host.sizes(), host.options().device(device)).copy_(host);
