@@ -1,4 +1,4 @@
-// Our kernels: what each computes, the bytes it must move, and the shapes it is measured at. No torch, no CUDA.
+// Our kernels: what each computes, its least bytes, and its measured shapes. No torch, no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Shape {
 enum class Pass : std::uint8_t { kForward, kBackward };
 
 struct ShapeRequest {
-  bool gpu = false;                  // sizes of training; if false, tensors just above a CPU's caches
+  bool gpu = false;                  // training sizes; if false, tensors just above a CPU's caches
   bool quick = false;                // one shape
-  std::int64_t rows = 0, width = 0;  // override the kernel's; 0: keep those
+  std::int64_t rows = 0, width = 0;  // 0: the kernel's
 };
 
 struct MeasuredShape {
@@ -38,7 +38,7 @@ struct MeasuredShape {
 struct KernelBench {
   std::string_view axis;
   std::vector<MeasuredShape> (*shapes)(const ShapeRequest& request) = nullptr;  // null: not measured
-  bool of_weights = false;     // works in place on weights of any shape and allocates nothing
+  bool of_weights = false;     // works in place on weights and allocates nothing
   bool many_launches = false;  // PyTorch's composition needs many small launches
 };
 
@@ -54,13 +54,12 @@ struct ReportPanel {
 };
 
 struct KernelInfo {
-  std::string_view id;     // "adamw", the folder's name
+  std::string_view id;     // the folder's name
   std::string_view title;  // "AdamW"
   std::string_view formula;
   std::string_view shapes;  // in the shape letters of the lessons
   std::string_view source;  // paper and equation
-  // The fewest bytes that a pass moves, with `element_bytes` per element, and its FLOPs. Both are 0 for an absent
-  // backward pass (an optimizer).
+  // The fewest bytes that a pass moves, with `element_bytes` per element, and its FLOPs. Both are 0 for an absent pass.
   std::int64_t (*bytes)(const Shape& shape, Pass pass, std::int64_t element_bytes);
   std::int64_t (*flops)(const Shape& shape, Pass pass);
   KernelBench bench = {};
@@ -69,6 +68,6 @@ struct KernelInfo {
 
 std::span<const KernelInfo* const> kernels();        // in display order
 const KernelInfo* find_kernel(std::string_view id);  // null if unknown
-std::vector<const KernelInfo*> report_kernels();     // in the order of the report's panels
+std::vector<const KernelInfo*> report_kernels();     // in the order of the panels
 
 }  // namespace headroom::kernels

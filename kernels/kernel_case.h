@@ -34,12 +34,12 @@ struct KernelInputs {
   Tensors upstream = {};  // gradients of the results
 };
 
-// One way to compute one pass. In-place kernels return the tensors they wrote and continue from them in the next call.
+// One way to compute one pass. In-place kernels return the tensors they wrote, and continue from them.
 struct KernelForm {
   std::string variant;  // "eager", "fused", "library", "matmul", "fused_fp32", "fused_lean"
   std::string pass;     // "forward", "backward", "full"
   std::function<Tensors()> call;
-  std::int64_t not_counted = 0;  // bytes of results that every variant allocates (FLCE's gradients)
+  std::int64_t not_counted = 0;  // bytes of results that every variant allocates
 };
 
 // The least work of a pass.
@@ -67,10 +67,10 @@ struct KernelCase {
   KernelInputs (*inputs)(const Shape& shape, const TensorMaker& make);
   // Must not change the inputs.
   KernelForms (*forms)(const Shape& shape, const KernelInputs& inputs);
-  // For tests: one row, one column, no whole vector, more rows than blocks, rows too long for registers.
+  // For tests, such as one row, no whole vector, more rows than blocks.
   std::span<const Shape> odd_shapes;
-  // For averages of few numbers, or a single rounded number: chance decides which of two good forms is nearer. Tests
-  // then also allow a rounding in the inputs' type.
+  // For averages of few numbers, or a single number: chance decides which of two good forms is nearer. Tests then also
+  // allow a rounding in the inputs' type.
   bool rounded_by_chance = false;
   bool takes_fp16 = true;
   bool takes_any_address = true;  // false: only multiples of 16 bytes
@@ -84,13 +84,12 @@ double relative_error(const at::Tensor& value, const at::Tensor& exact);
 // Largest error of the results that both have; negative if nothing was compared.
 double relative_error(const Tensors& values, const Tensors& exact);
 
-// The least work of a pass, or of both passes with "full".
 PassWork work_of(const KernelInfo& kernel, const Shape& shape, const std::string& pass, at::ScalarType type);
 
 at::Tensor leaf(const at::Tensor& tensor);  // same numbers, with requires_grad
 // Outputs, then the gradients of the inputs.
 Tensors with_gradients(const Tensors& outputs, const Tensors& inputs, const Tensors& upstream);
-// Adds the forward pass, the backward pass on a retained graph, and both; autograd differentiates `compute`.
+// Adds forward, backward on a retained graph, and both; autograd differentiates `compute`.
 void add_differentiated(KernelForms& to, const std::string& variant, Compute compute, const KernelInputs& in);
 // Outputs and gradients in float64.
 std::function<Tensors(const std::string& pass)> differentiated_exactly(Compute compute, const KernelInputs& in);

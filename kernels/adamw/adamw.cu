@@ -3,8 +3,8 @@
 // Shapes      any number of tensors p, g, m, v [n], contiguous; 320 per launch
 // Precision   storage as in adamw_ops.h; arithmetic fp32 without contraction, same bits as the CPU
 // Memory      moves the bytes of 2 p + g + 2 m + 2 v (+ the copy): 7·n·s if all have s bytes per element
-// Variants    one: eight elements per thread and iteration if all pointers are 16-byte aligned; otherwise, and in the
-//             tail, single elements
+// Variants    eight elements per thread and iteration if all pointers are 16-byte aligned; single elements otherwise
+//             and in the tail
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
 // Checked by  tests/kernels/optimizer/adamw_cases.cpp
 #include <type_traits>

@@ -9,7 +9,7 @@
 
 namespace headroom::kernels {
 
-// Constants of a step, computed on the host.
+// Constants of a step.
 struct AdamWStep {
   float decay;  // 1 − η λ
   float beta1, beta2;
@@ -25,7 +25,7 @@ struct AdamWStep {
 AdamWStep adamw_step_constants(double learning_rate, double beta1, double beta2, double epsilon, double weight_decay,
                                std::int64_t t);
 
-// Optional pointers to device memory, and the rounding of parameters.
+// Optional device pointers, and the rounding of parameters.
 struct AdamWSwitches {
   const float* inverse_scale = nullptr;      // [1], scales the gradients
   const std::int32_t* overflow = nullptr;    // [1]; if not 0, nothing changes
@@ -38,7 +38,7 @@ struct AdamWSwitches {
 struct AdamWTypes {
   Storage param = Storage::kFp32;
   Storage gradient = Storage::kFp32;
-  Storage moment = Storage::kFp32;  // not fp16, in which second moments would underflow
+  Storage moment = Storage::kFp32;  // not fp16: second moments would underflow
   std::optional<Storage> working;   // type of an fp32 master's copy
 
   bool operator==(const AdamWTypes&) const = default;
@@ -56,18 +56,16 @@ struct AdamWTensor {
   std::int64_t n = 0;
   bool decays = true;
   void* working = nullptr;  // [n], optional
-  std::int64_t number = 0;  // selects the random numbers of stochastic rounding
+  std::int64_t number = 0;  // for stochastic rounding
 };
 
 // Steps elements [begin, end) of one tensor.
 void adamw_cpu(const AdamWTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                const AdamWStep& step, const AdamWSwitches& switches);
 
-// Launches once per kMostTensors tensors.
 int adamw_cuda(std::span<const AdamWTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                const AdamWSwitches& switches, CUstream_st* stream);
 
-// Increments the counter unless overflow is set.
 int advance_step_count_cuda(std::int64_t* counter, const std::int32_t* overflow, CUstream_st* stream);
 
 }  // namespace headroom::kernels

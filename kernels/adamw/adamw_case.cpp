@@ -1,4 +1,4 @@
-// The kernel case of AdamW: the first step of a weight.
+// Kernel case of AdamW: the first step of a weight.
 #include "kernels/adamw/adamw_case.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// AdamW on the CPU: one plain loop that the compiler vectorizes, with fp32 arithmetic for any storage.
+// AdamW on the CPU: a plain loop that the compiler vectorizes.
 #include <cstdint>
 #include <type_traits>
 

@@ -80,7 +80,6 @@ struct AdamWShared {
   RoundingKey key;
 };
 
-// Used only on the CPU.
 inline AdamWShared adamw_shared(AdamWStep step, const AdamWSwitches& switches, bool decays, std::int64_t number) {
   if (switches.step_count != nullptr) set_bias_corrections(step, *switches.step_count);
   if (!decays) step.decay = 1.0f;
@@ -90,12 +89,12 @@ inline AdamWShared adamw_shared(AdamWStep step, const AdamWSwitches& switches, b
           .key = rounding_key(switches.seed, step.t, number)};
 }
 
-// The type of a working copy that does not exist.
+// Type of an absent working copy.
 struct NoCopy {
-  std::uint16_t bits;  // never touched
+  std::uint16_t bits;
 };
 
-// Calls f(P{}, G{}, W{}) with the types of the weight, its gradient and its working copy.
+// Calls f(P{}, G{}, W{}) with the types of weight, gradient and working copy.
 template <typename F>
 HEADROOM_INLINE auto with_weight(const AdamWTypes& types, F&& f) {
   const auto with_copy = [&](auto w) HEADROOM_INLINED {

@@ -94,7 +94,7 @@ void advance_step_count_(const at::Tensor& counter, const at::Tensor& overflow) 
   }
 }
 
-// AdamW as the paper writes it (Algorithm 2, schedule multiplier 1), in float64.
+// Algorithm 2 of the paper, with schedule multiplier 1.
 AdamWReference adamw_reference(const at::Tensor& param, const at::Tensor& gradient, const at::Tensor& first_moment,
                                const at::Tensor& second_moment, double learning_rate, double beta1, double beta2,
                                double epsilon, double weight_decay, std::int64_t t) {

@@ -1,13 +1,13 @@
 // Computes    AdamW (kernels/adamw) with moments of one byte per element and one fp32 absmax per block of 256;
 //             block-wise quantization and dequantization
 // Shapes      any number of tensors p, g, codes [n], absmax [n/256], contiguous; 320 per launch
-// Precision   arithmetic fp32 without contraction, same codes as the CPU. p is updated with the moments before they are
-//             coded; its update's root and quotient are accurate to two ulp
+// Precision   arithmetic fp32 without contraction, same codes as the CPU. p is updated with the uncoded moments; its
+//             update's root and quotient are accurate to two ulp
 // Memory      moves the bytes of 2 p + g, and 4 n + 16 n/256 bytes: 10.06 per element in bf16
 // Variants    a warp per block of 256: eight neighbors per lane if the block is whole and all pointers are 16-byte
-//             aligned, otherwise every 32nd element. Thread blocks are persistent, since their tables take a while to
-//             fill, and each warp loads its next block ahead. 32 copies of the value tables (91 KiB), or 8 (40 KiB) if
-//             two thread blocks with 32 do not fit on a multiprocessor
+//             aligned, otherwise every 32nd element. Thread blocks are persistent, since filling their tables is slow,
+//             and each warp loads its next block ahead. 32 copies of the value tables (91 KiB), or 8 (40 KiB) if two
+//             thread blocks with 32 do not fit on a multiprocessor
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
 // Checked by  tests/kernels/optimizer/adamw_8bit_cases.cpp
 #include <algorithm>

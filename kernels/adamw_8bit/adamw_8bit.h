@@ -26,14 +26,13 @@ struct AdamW8bitTensor {
   std::int64_t n = 0;
   bool decays = true;
   void* working = nullptr;  // [n], optional
-  std::int64_t number = 0;  // selects the random numbers of stochastic rounding
+  std::int64_t number = 0;  // for stochastic rounding
 };
 
 // Steps blocks [begin, end) of one tensor; types.moment is ignored.
 void adamw_8bit_cpu(const AdamW8bitTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                     const AdamWStep& step, const AdamWSwitches& switches);
 
-// Launches once per kMostTensors tensors.
 int adamw_8bit_cuda(std::span<const AdamW8bitTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                     const AdamWSwitches& switches, CUstream_st* stream);
 

@@ -1,4 +1,4 @@
-// The kernel case of AdamW with 8-bit moments.
+// Kernel case of AdamW with 8-bit moments.
 #include <cmath>
 #include <span>
 #include <tuple>

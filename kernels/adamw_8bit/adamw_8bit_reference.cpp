@@ -5,7 +5,6 @@
 
 namespace headroom::kernels {
 
-// Decodes each code's bits from the left, as in the paper.
 at::Tensor dynamic_map_reference(bool is_signed) {
   const at::Tensor map = at::zeros({256}, at::kDouble);
   auto* const values = map.data_ptr<double>();

@@ -1,5 +1,4 @@
-// A warp's step over one block of 256 elements, for adamw_8bit.cu. Copies of the value tables in shared memory prevent
-// bank conflicts between lanes; codes come from dynamic_cells.h.
+// A warp's step over one block of 256 elements, for adamw_8bit.cu; codes come from dynamic_cells.h.
 #pragma once
 
 #include <cmath>
@@ -16,7 +15,7 @@
 
 namespace headroom::kernels::adamw_8bit_step {
 
-constexpr int kPack = 8;  // elements per lane; 32 lanes cover a quantized block
+constexpr int kPack = 8;  // elements per lane
 static_assert(kPack * kWarp == kQuantisedBlock);
 
 // Both maps in shared memory. Lane l reads copy l mod kCopies of a value; with 32 copies no two lanes share a bank.

@@ -1,4 +1,4 @@
-// Residual addition and RMSNorm in one pass. The backward pass is RMSNorm's with d_sum.
+// Residual addition and RMSNorm in one pass.
 #pragma once
 
 #include "kernels/row_norm/row_norm.h"

@@ -1,4 +1,4 @@
-// The kernel case of residual addition and RMSNorm.
+// Kernel case of residual addition and RMSNorm.
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/kernel_case.h"
 #include "kernels/rms_norm/rms_norm_ops.h"

@@ -1,4 +1,4 @@
-// Residual addition and RMSNorm: formula, bytes and FLOPs.
+// Residual addition and RMSNorm: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 
@@ -21,7 +21,7 @@ constinit const KernelInfo kAddRmsNorm = {
           const std::int64_t parameter = shape.width * element_bytes;
           return 4 * tensor + (pass == Pass::kForward ? 1 : 2) * parameter + 4 * shape.rows;
         },
-    // RMSNorm's FLOPs and one addition in each pass.
+    // RMSNorm's FLOPs and one addition.
     .flops = [](const Shape& shape, Pass pass) { return (pass == Pass::kForward ? 5 : 10) * shape.rows * shape.width; },
     .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
 };

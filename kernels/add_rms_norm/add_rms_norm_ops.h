@@ -1,4 +1,4 @@
-// Residual addition and the RMSNorm of the sum in one pass, on tensors.
+// Residual addition and RMSNorm in one pass, on tensors.
 #pragma once
 
 #include <utility>
@@ -20,7 +20,7 @@ struct AddRmsNormOut {
 AddRmsNormOut add_rms_norm_forward(const at::Tensor& x, const at::Tensor& residual, const at::Tensor& weight_H,
                                    double epsilon);
 
-// Differentiable; keeps sum and rstd for backward.
+// Differentiable; keeps sum and rstd.
 std::pair<at::Tensor, at::Tensor> add_rms_norm(const at::Tensor& x, const at::Tensor& residual,
                                                const at::Tensor& weight_H, double epsilon);
 

@@ -1,4 +1,4 @@
-// Properties of the current device that launches need, and the oldest architecture of the build.
+// Properties of the current device, and the oldest architecture of the build.
 #include "kernels/common/device.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The oldest GPU of this build, and the current device's shared memory.
+// The oldest GPU of this build, and the current device's shared memory per multiprocessor.
 #pragma once
 
 namespace headroom::kernels {
@@ -6,7 +6,6 @@ namespace headroom::kernels {
 // Ten times the compute capability: 80 is 8.0.
 int oldest_capability();
 
-// Shared memory per multiprocessor of the current device.
 int processor_shared_bytes();
 
 }  // namespace headroom::kernels

@@ -1,6 +1,6 @@
 // Table lookup for the maps of dynamic_code.h. The upper 16 bits of a magnitude select a cell, which has at most one
-// border between two codes. The sum of the cell's number and the magnitude's bits has the code in its third byte, into
-// which it carries from the border on. This takes two instructions and one read, and gives dynamic_code()'s codes
+// border between two codes. The third byte of the cell's number plus the magnitude's bits is the code; from the border
+// on, the sum carries into it. This takes two instructions and one read, and gives dynamic_code()'s codes
 // (tests/kernels/formats/dynamic_cells_test.cpp).
 //
 // Example, signed: 0.05 has the bits 0x3d4c'cccd, and all of cell 0x3d4c has the code 0x2e. The cell's number is
@@ -84,7 +84,7 @@ struct BelowOne {
   static constexpr float kValue = below_one(kSigned);
 };
 
-// The third byte of the sum is the code; the fourth is unused. Requires kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
+// Requires kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
 inline constexpr float kLeastMagnitude = 0x1p-24f;  // smaller magnitudes have the same code
 HEADROOM_BOTH std::uint32_t cell_sum(const DynamicCells& cells, float magnitude) {
   const std::uint32_t bits = bits_of(magnitude);
@@ -135,7 +135,7 @@ HEADROOM_BOTH std::uint32_t unsigned_codes(const float* values, float inverse, c
   }
   // The cells give the number 1 code 256, whose byte is 0 here; it must be 1.
   std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // bit 7: the code is not 0
+  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // bit 7: code is not 0
   codes |= (~others & 0x80808080u) >> 7;
   if (least == 0) {  // a gradient that was always 0
 #if defined(__CUDA_ARCH__)

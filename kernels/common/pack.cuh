@@ -1,4 +1,4 @@
-// Elements that a thread loads together: 16 bytes for any element size, or a single element.
+// Elements that a thread loads together.
 #pragma once
 
 #include <cstdint>

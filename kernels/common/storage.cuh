@@ -45,7 +45,7 @@ __device__ __forceinline__ void store_streaming(Vector<T>* place, const Vector<T
 
 inline bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % kVectorBytes == 0; }
 
-// Sum over a warp. The order of additions is fixed, so two runs give the same bits.
+// Sum over a warp, in a fixed order, so two runs give the same bits.
 __device__ __forceinline__ float warp_sum(float value) {
 #pragma unroll
   for (int lane = kWarp / 2; lane > 0; lane /= 2) value += __shfl_xor_sync(0xffffffffu, value, lane);

@@ -1,5 +1,5 @@
 // Number formats of tensors in memory, for kernels without torch. Their …_cuda functions queue work on the stream,
-// allocate nothing and return the first cudaError_t (0: queued); their …_cpu functions run on the calling thread.
+// allocate nothing and return the first cudaError_t; their …_cpu functions run on the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,6 @@ struct Bf16 {
   std::uint16_t bits;
 };
 
-// An IEEE half-precision number.
 struct Fp16 {
   std::uint16_t bits;
 };

@@ -1,4 +1,4 @@
-// Checks and launches that the kernels' operators share. Included only by *_ops.cpp.
+// Checks and launches of operators. Included only by *_ops.cpp.
 #pragma once
 
 #include <optional>

@@ -8,8 +8,8 @@
 
 namespace headroom::kernels {
 
-// Each Tensor is a struct whose member `n` counts its elements. Since CUDA 12.1, arguments may take 32,764 bytes on
-// compute capability 7.0 and later: 320 tensors of 72 bytes are 24 KB. Llama 3 8B has 291 weights.
+// `Tensor::n` counts a tensor's elements. Since CUDA 12.1, arguments may take 32,764 bytes on compute capability 7.0
+// and later: 320 tensors of 72 bytes are 24 KB. Llama 3 8B has 291 weights.
 template <typename Tensor, int kMost>
 struct TensorBatch {
   Tensor tensor[kMost];
@@ -32,7 +32,7 @@ struct TensorBatch {
 };
 
 // Calls launch(batch, blocks) for up to kMost tensors at a time. Each block processes `block_elements` elements of one
-// tensor. Returns the first error (0: none).
+// tensor. Returns the first error.
 template <int kMost, typename Tensor, typename Launch>
 int for_each_batch(std::span<const Tensor> tensors, std::int64_t block_elements, const Launch& launch) {
   for (std::size_t done = 0; done < tensors.size();) {

@@ -30,8 +30,7 @@ __device__ __forceinline__ void keep_packed(RowVector<T> (&vectors)[kCount]) {
   for (RowVector<T>& vector : vectors) vector.keep_packed();
 }
 
-// A block holds a row in registers: `kHeld` vectors per thread, single elements in the first threads, −∞ past the
-// row's end.
+// A block holds a row in registers: `kHeld` vectors per thread, single elements in the first threads, −∞ past the end.
 template <typename T, int kHeld>
 __global__ void __launch_bounds__(kHeld == 8 ? kMostThreads : 512, kHeld == 8 ? 1 : 3)
     held_kernel(const CrossEntropyArgs args) {
@@ -154,7 +153,7 @@ __global__ void __launch_bounds__(kMostThreads) two_reads_kernel(const CrossEntr
       put_vector(out + column, value, aligned_alike);
     }
     if (has_single) store(out[single_column], gradient_of<T>(gradient, single, single_column == target));
-    __syncthreads();  // now the shared parts may be reused
+    __syncthreads();  // the shared parts may be reused
   }
 }
 

@@ -19,7 +19,7 @@ struct CrossEntropyArgs {
   void* dlogits = nullptr;                // like logits; may be the same memory; null: loss only
   const std::int64_t* targets = nullptr;  // [N]
   float* loss = nullptr;                  // [N], not divided by the number of rows
-  std::int64_t* error_flag = nullptr;     // 1 + row of a target outside the vocabulary; optional
+  std::int64_t* error_flag = nullptr;     // optional
   const float* scale = nullptr;           // one number, scales the gradient; optional
   std::int64_t rows = 0, vocab = 0, stride = 0;
   std::int64_t ignore_index = -100;
@@ -33,8 +33,8 @@ void cross_entropy_cpu(const CrossEntropyArgs& args, std::int64_t begin, std::in
 int cross_entropy_cuda(const CrossEntropyArgs& args, CUstream_st* stream,
                        CrossEntropyVariant variant = CrossEntropyVariant::kAuto);
 // scale[0] = grad_scale[0] / divisor and scale[1] = 1 / divisor; both are 0 without valid rows. The divisor is 1 for a
-// sum, otherwise the number of rows that are not ignored. The kernel counts them if `valid_count` is negative. A null
-// grad_scale counts as 1.
+// sum, otherwise the number of rows that are not ignored, counted if `valid_count` is negative. A null grad_scale
+// counts as 1.
 int cross_entropy_scale_cuda(const std::int64_t* targets, std::int64_t rows, std::int64_t ignore_index,
                              std::int64_t valid_count, Reduction reduction, const float* grad_scale, float* scale,
                              CUstream_st* stream);

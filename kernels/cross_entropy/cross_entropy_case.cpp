@@ -1,4 +1,4 @@
-// The kernel case of cross entropy.
+// Kernel case of cross entropy.
 #include "kernels/cross_entropy/cross_entropy_case.h"
 
 #include "kernels/cross_entropy/cross_entropy_ops.h"
@@ -25,7 +25,7 @@ KernelForms cross_entropy_forms(const Shape& shape, const KernelInputs& in) {
   const at::Tensor logits_NV = in.inputs[0], targets_N = in.inputs[1];
   KernelForms all;
   all.graphs = false;
-  // The loss alone needs one read, half the work of loss and gradient.
+  // The loss alone needs one read.
   all.work = [shape, type = logits_NV.scalar_type()](const std::string& pass) {
     const PassWork both = work_of(*find_kernel("cross_entropy"), shape, "full", type);
     return pass == "forward" ? PassWork{both.bytes / 2, both.flops / 2} : both;
@@ -37,7 +37,7 @@ KernelForms cross_entropy_forms(const Shape& shape, const KernelInputs& in) {
   const CrossEntropyOptions options{
       .in_place = true, .valid_count = shape.rows, .error_flag = no_error(logits_NV.device())};
   all.add("fused", "forward", [=] { return Tensors{cross_entropy_forward_only(logits_NV, targets_N, options).loss}; });
-  // The gradient overwrites a copy of the logits, and the next call uses it as logits.
+  // The gradient overwrites a copy of the logits, which the next call reads.
   all.add("fused", "full", [=, own = logits_NV.clone()] {
     const CrossEntropyOut out = cross_entropy_forward(own, targets_N, options);
     return Tensors{out.loss, out.dlogits};

@@ -1,4 +1,4 @@
-// Cross entropy on the CPU. A row is read from memory once and stays cached for its gradient.
+// Cross entropy on the CPU. A row stays cached for its gradient.
 #include <algorithm>
 #include <atomic>
 #include <limits>

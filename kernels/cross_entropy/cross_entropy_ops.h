@@ -15,18 +15,18 @@ struct CrossEntropyOptions {
   Reduction reduction = Reduction::kMean;
   double label_smoothing = 0;  // ε: the target's share is 1 − ε + ε/V, every other class's ε/V
   bool in_place = false;       // the gradient overwrites the logits
-  // Number of rows that are not ignored, which saves the counting pass; -1 if the host does not know it.
+  // Number of rows that are not ignored, which saves the counting pass; -1: unknown.
   std::int64_t valid_count = -1;
-  // fp32 [], for mean and sum: scales the gradient, but not the loss, so fp16 does not underflow. If undefined: 1.
+  // fp32 [], for mean and sum: scales only the gradient, so fp16 does not underflow. If undefined: 1.
   at::Tensor grad_scale;
-  // int64 [1], optional: reports a target outside the vocabulary (see error_text()). It is never cleared, so one flag
-  // can serve many steps. Rows with such a target have loss NaN and gradient 0; on the CPU they throw.
+  // int64 [1], optional: reports a target outside the vocabulary (see error_text()). It is never cleared, so it can
+  // serve many steps. Rows with such a target have loss NaN and gradient 0; on the CPU they throw.
   at::Tensor error_flag;
 };
 
 struct CrossEntropyOut {
   at::Tensor loss;        // fp32: [] for mean and sum, [N] for none; 0 if all rows are ignored
-  at::Tensor dlogits;     // [N, V], like the logits: gradient of the loss (kNone: of its sum); with in_place the logits
+  at::Tensor dlogits;     // [N, V]: gradient of the loss (kNone: of its sum); with in_place the logits
   at::Tensor error_flag;  // int64 [1], 0: no error
 };
 
@@ -39,7 +39,7 @@ CrossEntropyOut cross_entropy_forward_only(const at::Tensor& logits_NV, const at
                                            const CrossEntropyOptions& options = {});
 
 // Differentiable. Forward computes the gradient; backward multiplies it in place by the upstream gradient, a no-op if
-// that is 1 (tested on the device, without a wait).
+// that is 1 (tested on the device).
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N,
                          const CrossEntropyOptions& options = {});
 

@@ -1,6 +1,6 @@
 // Computes    as cross_entropy.cu, for rows longer than a block holds
 // Shapes      as cross_entropy.cu
-// Precision   as cross_entropy.cu; powers of bf16 logits are kept in fp16 (see Kept)
+// Precision   as cross_entropy.cu; powers of bf16 logits are fp16 (see Kept)
 // Memory      reads and writes each logit once
 // Variants    one: up to 8 blocks per row; the copy engine loads each block's stretch into shared memory, messages
 //             exchange partial sums
@@ -29,7 +29,7 @@ constexpr int kMostBlocksARow = 8;  // the largest cluster that is always suppor
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-// A barrier in shared memory, at which bulk copies or messages arrive.
+// A barrier in shared memory for bulk copies and messages.
 struct Arrival {
   std::uint64_t barrier;
 
@@ -56,7 +56,7 @@ struct Arrival {
                  : "memory");
   }
   // Writes 16 bytes to the same place in another block of the cluster, and arrives at that block's barrier. Unlike a
-  // cluster barrier, it waits for no earlier stores of the thread.
+  // cluster barrier, it waits for no earlier stores.
   __device__ void send(const void* place, const float4& value, unsigned rank) {
     unsigned remote_place = 0, remote_barrier = 0;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote_place) : "r"(shared_address(place)), "r"(rank));
@@ -81,9 +81,9 @@ struct Arrival {
   }
 };
 
-// Powers e^x of the logits, kept from the sum to the gradient, so exp is computed once. Powers of bf16 logits are fp16
-// times 2^15, with 11 bits of all above 2e-9 of the thread's largest; the gradient has 8. fp16 logits are kept
-// themselves, since 11 bits would be rounded twice.
+// Powers e^x of the logits, kept for the gradient, so exp is computed once. Powers of bf16 logits are fp16 times 2^15,
+// with 11 bits of all above 2e-9 of the thread's largest; the gradient has 8. fp16 logits are kept themselves, since 11
+// bits would be rounded twice.
 template <typename T>
 struct Kept {
   static constexpr float kRaise = 0;
@@ -164,8 +164,7 @@ constexpr int kSpreadBlocks = 3;  // per multiprocessor
 
 // The blocks of a cluster share one row after another, each with `stretch` of its vectors in shared memory. Three
 // blocks per multiprocessor overlap one row's arrival with the arithmetic and stores of other rows. (Requesting parts
-// of the next row as soon as parts of this one are done reaches 75 % of a copy's speed instead of 84 %.) The blocks
-// exchange one message per warp.
+// of the next row earlier reaches 75 % of a copy's speed instead of 84 %.) The blocks exchange one message per warp.
 template <typename T>
 __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     spread_kernel(const CrossEntropyArgs args, int stretch) {
@@ -190,7 +189,6 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     arrival.begin(room, row_at(row) + plan.head + std::int64_t{before_mine} * RowVector<T>::kWidth,
                   static_cast<unsigned>(my_vectors(plan) * kVectorBytes));
   };
-  // The copy engine writes the whole stretch.
   const auto write_back = [&](T* to, int vectors) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // makes this thread's stores visible to the engine
     __syncthreads();
@@ -322,7 +320,7 @@ Spread spread(std::int64_t vectors) {
   return {static_cast<int>(blocks), static_cast<int>(stretch)};
 }
 
-// Number of clusters that run at once; more would wait until the first have finished.
+// Number of clusters that run at once; more would wait.
 cudaError_t clusters_at_once(const void* kernel, const cudaLaunchConfig_t& config, int& clusters) {
   using Key = std::tuple<int, const void*, unsigned, std::size_t>;
   static std::mutex mutex;

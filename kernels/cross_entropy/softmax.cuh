@@ -83,7 +83,7 @@ struct Word<Fp16> {
   }
 };
 
-// 16 bytes of a row; 16-bit elements stay packed until they are used.
+// 16 bytes of a row; 16-bit elements stay packed until used.
 template <typename T>
 struct RowVector {
   static constexpr int kWords = 4;
@@ -94,7 +94,6 @@ struct RowVector {
     constexpr std::uint32_t kBits = Word<T>::kMinusInfinity;
     return {{kBits, kBits, kBits, kBits}};
   }
-  // Bypasses the L1 cache and is evicted from L2 first.
   static __device__ __forceinline__ RowVector load_streaming(const void* place) {
     const uint4 bits = __ldcs(static_cast<const uint4*>(place));
     return {{bits.x, bits.y, bits.z, bits.w}};
@@ -117,7 +116,7 @@ struct RowVector {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) word[i] = Word<T>::pack(x + i * Word<T>::kElements);
   }
-  // Makes the compiler unpack again: fp32 takes twice the registers.
+  // Makes the compiler unpack again.
   __device__ __forceinline__ void keep_packed() {
     asm volatile("" : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3]));
   }
@@ -214,7 +213,7 @@ __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, Sof
   return warp_merged<T>(lane < static_cast<int>(blockDim.x) / kWarp ? parts[lane] : SoftmaxPart{}, with_total);
 }
 
-// With smoothing ε, the loss is 1 − ε times the target's −log p plus ε times the mean −log p over the vocabulary.
+// With smoothing ε, the loss is 1 − ε times the target's −log p plus ε times the mean −log p.
 template <typename T>
 __device__ __forceinline__ float row_loss(const SoftmaxPart& row, float target_logit, float smoothing,
                                           std::int64_t vocab) {
@@ -243,7 +242,7 @@ __device__ __forceinline__ float gradient_of(const RowGradient& row, float x, bo
   return is_target ? g - row.at_target : g;
 }
 
-// Replaces logits by their gradient; `target` is the target's index in the vector, if it is inside.
+// Replaces logits by their gradient; `target` is the target's index in the vector, if inside.
 template <typename T>
 __device__ __forceinline__ void to_gradient(const RowGradient& row, RowVector<T>& vector, std::int64_t target) {
   float x[RowVector<T>::kWidth];

@@ -3,8 +3,8 @@
 // Shapes      dy [N, H], ids [N] int64, dweight [V, H]
 // Precision   sums fp32, rounded once
 // Memory      moves N·H·s + V·H·s bytes (with accumulate, reads and writes the batch's rows instead of writing all V)
-// Variants    16-byte accesses if aligned, otherwise single elements. Most rows have no token: one kernel zeroes these,
-//             a warp per row; in another a warp sums a slice of a row with tokens
+// Variants    16-byte accesses if aligned, otherwise single elements. One kernel zeroes the rows without a token, a
+//             warp per row; in another a warp sums a slice of a row with tokens
 // Determinism integer atomics count a row's tokens and list them in any order; the row's warp sorts the list before it
 //             adds
 // Checked by  tests/kernels/layers/embedding_backward_cases.cpp

@@ -13,7 +13,7 @@ inline constexpr std::int64_t kEmbeddingSegment = 64;
 // A row of c > 64 tokens has ⌈c / 64⌉ ≤ 2 c / 65 < c / 32 segments.
 constexpr std::int64_t embedding_segments(std::int64_t tokens) { return tokens / (kEmbeddingSegment / 2); }
 
-// 32-bit integers in the workspace: three totals, count and place of every table row, tokens by row, rows with a token,
+// Integers in the workspace: three totals, count and place of every table row, tokens by row, rows with a token,
 // segments.
 constexpr std::int64_t embedding_integers(std::int64_t tokens, std::int64_t vocab_size) {
   return 3 + 2 * vocab_size + 2 * tokens + 2 * embedding_segments(tokens);

@@ -1,4 +1,4 @@
-// The kernel case of the embedding gradient.
+// Kernel case of the embedding gradient.
 #include "kernels/embedding_backward/embedding_backward_ops.h"
 #include "kernels/kernel_case.h"
 

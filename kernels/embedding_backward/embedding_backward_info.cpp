@@ -1,4 +1,4 @@
-// Embedding gradient: formula, bytes and FLOPs.
+// Embedding gradient: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 

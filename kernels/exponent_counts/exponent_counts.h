@@ -34,8 +34,8 @@ struct CountedUpdates {
   const void *first_moment, *second_moment;  // [n], after the step
   Storage weight, moment;                    // moments: fp32 or bf16
   std::int64_t n;
-  std::int64_t* updates;  // [kExponentBins], incremented for all changes
-  std::int64_t* lost;     // [kExponentBins], incremented for nonzero changes lost to rounding
+  std::int64_t* updates;  // [kExponentBins], all changes
+  std::int64_t* lost;     // [kExponentBins], nonzero changes lost to rounding
 };
 
 // `step.decay` is 1 if the weight does not decay.

@@ -1,4 +1,4 @@
-// The kernel case of counting by exponent.
+// Kernel case of counting by exponent.
 #include "kernels/exponent_counts/exponent_counts_ops.h"
 #include "kernels/kernel_case.h"
 

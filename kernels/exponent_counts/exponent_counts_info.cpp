@@ -1,4 +1,4 @@
-// Counting by exponent: formula, bytes and FLOPs.
+// Counting by exponent: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 
 namespace headroom::kernels {

@@ -13,15 +13,15 @@ namespace headroom::kernels {
 // tensors do not fit.
 void count_exponents_(const at::Tensor& counts, const at::Tensor& x, const at::Tensor& factor = {});
 
-// A weight before and after an AdamW step, and its moments after the step (fp32 or bf16): contiguous, same shape, same
+// A weight before and after an AdamW step, and its moments after the step (fp32 or bf16): contiguous, of one shape and
 // device.
 struct AdamWChange {
   at::Tensor before, after, first_moment, second_moment;
   bool decays = true;
 };
 
-// Adds to `updates` (int64 [257]) the changes that the step wanted to make, and to `lost` the nonzero changes that were
-// too small to change the weight in its type. A step that overflowed is not counted. Otherwise like count_exponents_().
+// Adds to `updates` (int64 [257]) the changes that the step wanted to make, and to `lost` the nonzero changes lost to
+// rounding. A step that overflowed is not counted. Otherwise like count_exponents_().
 void count_updates_(const at::Tensor& updates, const at::Tensor& lost, const AdamWChange& change, const AdamWStep& step,
                     const AdamWControl& control = {});
 

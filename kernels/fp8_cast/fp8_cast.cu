@@ -69,11 +69,11 @@ __global__ void choose_kernel(Fp8Scaling* scaling, float most, bool keeps, std::
 }
 
 __global__ void advance_kernel(Fp8Scaling* scalings, std::int64_t count, std::int32_t* not_scaled) {
-  // One thread suffices for some hundreds of scalings; the count needs no atomics.
+  // One thread suffices for hundreds of scalings; the count needs no atomics.
   for (std::int64_t i = 0; i < count; ++i) fp8_advance(scalings[i], not_scaled);
 }
 
-// Four codes of a row, the first in the lowest byte; raises `most` to the elements' largest magnitude.
+// Four codes of a row, the first in the lowest byte; raises `most` to the largest magnitude.
 template <Fp8Format kFormat, typename T>
 __device__ __forceinline__ unsigned codes_of(const Pack<T, kTogether>& pack, float scale, unsigned& most) {
   unsigned word = 0;
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kThreads) cast_kernel(const Fp8CastArgs args) 
   const std::int64_t first_row = std::int64_t{blockIdx.y} * kTile, first_column = std::int64_t{blockIdx.x} * kTile;
   const std::int64_t row = first_row + kTogether * down, column = first_column + kTogether * across;
   unsigned most = 0, words[kTogether] = {};
-  if (row < args.rows && column < args.columns) {  // sides are multiples of 16
+  if (row < args.rows && column < args.columns) {
     Pack<T, kTogether> packs[kTogether];
 #pragma unroll
     for (int i = 0; i < kTogether; ++i) packs[i] = load_pack<kTogether>(x + (row + i) * args.columns + column);

@@ -28,7 +28,7 @@ struct Fp8Layout<Fp8Format::kE5m2> {
 
 HEADROOM_BOTH float fp8_most(Fp8Format format) { return format == Fp8Format::kE4m3 ? 448.0f : 57344.0f; }
 
-// The nearest code, ties to even. Finite numbers saturate; infinity and NaN never become finite, which would hide them.
+// The nearest code, ties to even. Finite numbers saturate; infinity and NaN never become finite.
 template <Fp8Format kFormat>
 HEADROOM_BOTH std::uint8_t fp8_code(float value) {
   using Layout = Fp8Layout<kFormat>;
@@ -48,7 +48,6 @@ HEADROOM_BOTH std::uint8_t fp8_code(float value) {
   return static_cast<std::uint8_t>(code | sign);
 }
 
-// A code's exact value.
 HEADROOM_BOTH float fp8_value(Fp8Format format, std::uint8_t code) {
   const bool wide = format == Fp8Format::kE5m2;
   const int fraction_bits = wide ? 2 : 3, bias = wide ? 15 : 7;
@@ -73,7 +72,7 @@ struct Fp8Scaling {
   float scale;                 // 0: not chosen yet
   float amax;                  // largest |x| since the last advance or measurement
   float most;                  // largest number of the format
-  float history[kFp8History];  // amax of the last steps, latest first
+  float history[kFp8History];  // latest first
 };
 // cuBLASLt supports only scales aligned to 16 bytes.
 static_assert(sizeof(Fp8Scaling) % 16 == 0 && offsetof(Fp8Scaling, inverse) == 0);

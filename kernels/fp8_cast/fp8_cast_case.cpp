@@ -1,4 +1,4 @@
-// The kernel case of the cast to e4m3.
+// Kernel case of the cast to e4m3.
 #include "kernels/fp8_cast/fp8_cast_ops.h"
 #include "kernels/kernel_case.h"
 

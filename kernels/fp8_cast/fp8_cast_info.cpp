@@ -1,4 +1,4 @@
-// Casts to fp8: formula, bytes and FLOPs.
+// Casts to fp8: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 
 namespace headroom::kernels {

@@ -35,10 +35,10 @@ Fp8Codes fp8_cast(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format f
 void fp8_cast_into(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, const Fp8Codes& codes,
                    bool measures);
 // Writes the codes into the memory of 16-bit x, which is lost. Allocates a sixteenth of the codes, for the first rows.
-// Those of other rows, twice as many per launch, overwrite rows that already have codes.
+// Later rows, twice as many per launch, overwrite rows that already have codes.
 at::Tensor fp8_cast_in_place(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, bool measures);
 
-// Ends a step: sets each scaling from the amax of the last kFp8History steps. One launch.
+// Calls fp8_advance() for each scaling. One launch.
 void fp8_advance_(const at::Tensor& scalings, const at::Tensor& not_scaled);
 
 // For tests: the numbers of codes, unscaled, in float64 on the CPU.

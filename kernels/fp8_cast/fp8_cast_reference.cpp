@@ -8,7 +8,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// (−1)^s · 2^(e − bias) · (1 + f), without the 1 if e is 0. Micikevicius et al. 2022, table 1.
+// (−1)^s · 2^(e − bias) · (1 + f), without the 1 if e is 0.
 double number_of(Fp8Format format, int code) {
   const int bits = format == Fp8Format::kE4m3 ? 3 : 2, bias = format == Fp8Format::kE4m3 ? 7 : 15;
   const int exponent = (code & 0x7f) >> bits, fraction = code & ((1 << bits) - 1);

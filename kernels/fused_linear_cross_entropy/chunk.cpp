@@ -52,8 +52,8 @@ std::int64_t flce_step(const FlceProblem& problem) {
   const std::int64_t rows = std::max<std::int64_t>(flce_rows(problem), 1);
   const std::int64_t most = std::min(chunk, rows);
   if (problem.mode == FlceMode::kReport) return most;
-  // Chunks have similar sizes, so dW is not read and written for a few last rows. 5000 rows by at most 1024: five
-  // chunks of 1000.
+  // Chunks of similar sizes avoid reading and writing dW for a few last rows. 5000 rows by at most 1024: five chunks of
+  // 1000.
   return std::min(round_up(ceil_divide(rows, ceil_divide(rows, most)), kRowStep), most);
 }
 

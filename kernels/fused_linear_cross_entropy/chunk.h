@@ -20,14 +20,14 @@ struct FlceProblem {
   bool fp32_weight_gradient = false;  // if false, dweight has `storage`
   std::int64_t tokens = 0, hidden = 0, vocab = 0;
   std::int64_t chunk = 0;         // limit in tokens (kChunked) or columns (kLean); the default if 0 or kReport
-  std::int64_t valid_count = -1;  // rows that are not ignored; -1: unknown
+  std::int64_t valid_count = -1;  // -1: unknown
   std::int64_t ignore_index = -100;
   float label_smoothing = 0;
   Reduction reduction = Reduction::kMean;  // mean or sum
   bool weight_gradient = true;             // false: the weight is frozen
   bool accumulate = false;                 // adds to dweight
-  bool loss_only = false;                  // no gradients
-  bool tf32 = false;                       // rounds fp32 operands to tf32
+  bool loss_only = false;
+  bool tf32 = false;
 };
 
 // Default tokens per chunk (kChunked, kReport) or columns per slice (kLean).

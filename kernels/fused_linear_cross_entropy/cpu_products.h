@@ -15,8 +15,8 @@ struct FlceTensors {
   at::Tensor scratch;                         // bytes
 };
 
-// Like flce_cuda(). On meta it runs only the GEMMs, which allocate as on the CPU. Throws c10::Error for a target
-// outside the vocabulary or a wrong count of valid rows.
+// Like flce_cuda(). On meta runs only the GEMMs, which allocate as on the CPU. Throws c10::Error for a target outside
+// the vocabulary or a wrong count of valid rows.
 void flce_cpu(const FlceProblem& problem, const FlceTensors& tensors);
 
 }  // namespace headroom::kernels

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels 
         labels.row_targets[place] = target;
       }
     }
-    valid += __syncthreads_count(kept);  // also a barrier, after which kept_in_warp may be overwritten
+    valid += __syncthreads_count(kept);  // also a barrier before kept_in_warp is overwritten
   }
   if (labels.rows != nullptr) {
     for (std::int64_t place = valid + threadIdx.x; place < labels.valid_count; place += kLabelThreads) {

@@ -14,14 +14,14 @@ struct FlceMemory {
   const void* x = nullptr;                // [N, H]
   const void* weight = nullptr;           // [V, H]
   const std::int64_t* targets = nullptr;  // [N]
-  const float* grad_scale = nullptr;      // one number, scales the gradients; null: 1
+  const float* grad_scale = nullptr;      // scales the gradients; null: 1
   std::int64_t* error_flag = nullptr;
   float* loss = nullptr;      // one number
   void* dx = nullptr;         // [N, H]; may be x, except for kLean, where it is fp32; null with loss_only
   void* dweight = nullptr;    // [V, H]; null without a weight gradient
   void* logits = nullptr;     // flce_logits_bytes()
   void* scratch = nullptr;    // flce_scratch_bytes(), aligned to 16
-  void* workspace = nullptr;  // for partial sums, shared by all GEMMs of the stream
+  void* workspace = nullptr;  // for partial sums, shared by the stream's GEMMs
   std::int64_t workspace_bytes = 0;
 };
 

@@ -1,4 +1,4 @@
-// The kernel case of the fused linear cross entropy.
+// Kernel case of the fused linear cross entropy.
 #include <cmath>
 
 #include "kernels/cross_entropy/cross_entropy_case.h"
@@ -24,7 +24,7 @@ KernelForms fused_linear_cross_entropy_forms(const Shape& shape, const KernelInp
   const at::Tensor x_NH = in.inputs[0], weight_VH = in.inputs[1], targets_N = in.inputs[2];
   KernelForms all;
   all.of_memory = all.graphs = false;
-  // The baseline: the GEMMs that every form needs, on random numbers.
+  // The baseline: every form's GEMMs, on random numbers.
   all.add("matmul", "full", [=, dz_NV = at::randn({shape.rows, shape.vocab}, x_NH.options())] {
     const at::Tensor logits = at::mm(x_NH, weight_VH.t());
     return Tensors{{}, at::mm(dz_NV, weight_VH), at::mm(dz_NV.t(), x_NH)};
@@ -68,7 +68,7 @@ constinit const KernelCase kFusedLinearCrossEntropyCase = {
     .inputs = &fused_linear_cross_entropy_inputs,
     .forms = &fused_linear_cross_entropy_forms,
     .odd_shapes = kOddFusedLinearCrossEntropyShapes,
-    .rounded_by_chance = true,  // logits rounded to 16 bits move the mean of a few tokens either way
+    .rounded_by_chance = true,  // rounded logits move the mean of a few tokens either way
 };
 
 }  // namespace headroom::kernels

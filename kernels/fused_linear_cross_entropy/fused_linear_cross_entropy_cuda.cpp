@@ -81,7 +81,6 @@ class Call {
             .row_targets = gathers ? row_targets() : nullptr};
   }
 
-  // The GEMMs of `count` rows with `columns` columns of the vocabulary.
   Products products(std::int64_t count, std::int64_t columns) const;
   ProductMemory operands(const void* a, const void* b, void* d, const float* alpha, bool adds) const {
     return {.a = a,
@@ -140,7 +139,7 @@ void Call::chunks() {
   }
 }
 
-// Computes logits, their gradient in place, dW, and only then dX, which may overwrite the chunk's x.
+// Computes logits, their gradient in place, dW, and only then dX, which may overwrite x.
 void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const bool gathers = flce_gathers(problem_);
   const std::int64_t hidden = problem_.hidden, vocab = problem_.vocab;
@@ -150,7 +149,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
     check(flce_gather_cuda(storage(), memory_.x, rows() + first, count, hidden, gathered(), stream_));
     x = dx = gathered();
   }
-  // Rounded up to a power of two, so a batch with another number of valid rows needs no search.
+  // Rounded up to a power of two, so another number of valid rows needs no search.
   const auto kind_tokens = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
   const Products now = products(count, vocab), kinds = products(kind_tokens, vocab);
   const ProductMemory logits = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
@@ -193,7 +192,7 @@ FlceSlice Call::slice_at(std::int64_t first) const {
 }
 
 // Goes over the vocabulary once for the softmax, and once in reverse for the gradients, to reuse the last slice's
-// logits. A slice of dW is one GEMM, rounded once; dX is accumulated in fp32.
+// logits. A slice of dW is rounded once; dX is accumulated in fp32.
 void Call::slices() {
   const std::int64_t tokens = problem_.tokens, hidden = problem_.hidden, vocab = problem_.vocab;
   const std::int64_t step = flce_step(problem_), last = (vocab - 1) / step * step;
@@ -277,8 +276,8 @@ void Call::search_logits_and_dweight(const Products& products, const Products& k
   if (problem_.weight_gradient) search_dweight(products, kinds, x, logits);
 }
 
-// dW accumulates, so a search must not write to it. It times fewer columns, with operand (logits) and result both in
-// the logits' memory. Example: chunks of 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
+// dW accumulates, so a search must not write to it. It times fewer columns, with logits and result both in the logits'
+// memory. Example: chunks of 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
 void Call::search_dweight(const Products& products, const Products& kinds, const void* x, const ProductMemory& logits) {
   if (error_ != 0 || algorithm_found(kinds.dweight)) return;
   constexpr std::int64_t kStep = 64;

@@ -1,4 +1,4 @@
-// Fused linear cross entropy: formula, bytes and FLOPs.
+// Fused linear cross entropy: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 

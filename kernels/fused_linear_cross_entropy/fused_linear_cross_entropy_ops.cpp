@@ -73,7 +73,6 @@ FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const Flce
           .tf32 = options.products.tf32};
 }
 
-// Everything that a call allocates.
 FlceTensors allocate(const FlceProblem& problem, const at::Tensor& x, const at::Tensor& weight,
                      const at::Tensor& targets, const FlceOptions& options) {
   const at::TensorOptions like = x.options().requires_grad(false);

@@ -11,7 +11,7 @@ namespace headroom::kernels {
 
 // Scalars in device memory.
 struct FlceScalars {
-  float alpha;          // grad_scale / (divisor · dlogits_scale): turns dlogits into gradients
+  float alpha;          // turns dlogits into gradients: grad_scale / (divisor · dlogits_scale)
   float loss_factor;    // 1 / divisor
   float dlogits_scale;  // factor of dlogits: 2^14 in fp16, where 7.8e-6 = 1/V has few digits
   float one, zero;
@@ -36,8 +36,8 @@ struct FlceLabels {
   const float* grad_scale = nullptr;
   std::int64_t* error_flag = nullptr;
   FlceScalars* scalars = nullptr;
-  // Rows that are not ignored, in order, and their targets, both [valid_count] or null. Unused entries are row -1 with
-  // an ignored target.
+  // Rows that are not ignored, in order, and their targets, both [valid_count] or null. Unused entries are row -1
+  // with an ignored target.
   std::int64_t* rows = nullptr;
   std::int64_t* row_targets = nullptr;
 };
@@ -55,7 +55,7 @@ int flce_scatter_cuda(Storage storage, const void* from, const std::int64_t* row
 int flce_zero_ignored_cuda(Storage storage, const std::int64_t* targets, std::int64_t ignore_index, std::int64_t tokens,
                            std::int64_t width, void* data, CUstream_st* stream);
 
-// The logits of columns [first, first + columns) of the vocabulary, for all rows.
+// Logits of columns [first, first + columns) for all rows.
 struct FlceSlice {
   Storage storage = Storage::kBf16;
   void* logits = nullptr;  // [N, columns], rows `stride` apart
@@ -72,7 +72,7 @@ int flce_slice_loss_cuda(const FlceSlice& slice, float* loss, CUstream_st* strea
 // Overwrites the logits with their gradient, times `scale`.
 int flce_slice_gradient_cuda(const FlceSlice& slice, const float* scale, CUstream_st* stream);
 
-// The same on the CPU, where targets are in the vocabulary or ignored.
+// On the CPU targets are in the vocabulary or ignored.
 void flce_slice_parts_cpu(const FlceSlice& slice, std::int64_t begin, std::int64_t end);
 void flce_slice_loss_cpu(const FlceSlice& slice, float* loss);
 void flce_slice_gradient_cpu(const FlceSlice& slice, float scale, std::int64_t begin, std::int64_t end);

@@ -1,5 +1,5 @@
 // cuBLASLt reads a row-major matrix as its column-major transpose. So D = A·B is computed as Dᵀ = Bᵀ·Aᵀ, with the
-// operands exchanged and nothing moved.
+// operands exchanged.
 #include "kernels/fused_linear_cross_entropy/product.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kProposals = 16;
 constexpr int kTimedRuns = 5;
 constexpr double kLongFlops = 4e12;  // take several milliseconds, which vary little
-constexpr float kFaster = 0.98F;  // another proposal must beat this share of the first one's time; times vary as much
+constexpr float kFaster = 0.98F;     // share of the first proposal's time that another must beat; times vary as much
 constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms need
 
 int code_of(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? 0 : kCublasError + status; }
@@ -79,7 +79,7 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
 struct Kept {
   cublasLtMatmulAlgo_t algorithm{};
   bool searched = false;
-  std::int64_t workspace_bytes = 0;  // with which this very kind was checked; 0: not checked
+  std::int64_t workspace_bytes = 0;  // with which this kind was checked; 0: not checked
 };
 
 struct Device {
@@ -111,7 +111,7 @@ bool wide(const ProductMemory& memory) {
 
 using Proposals = std::array<cublasLtMatmulHeuristicResult_t, kProposals>;
 
-// Proposes up to `most` algorithms, best guess first. Fails if there is none.
+// Proposes up to `most` algorithms, best guess first. Fails without any.
 cublasStatus_t propose(const Device& device, Description& d, bool fp32_result, const ProductMemory& memory, int most,
                        Proposals& proposals, int& count) {
   cublasLtMatmulPreferenceOpaque_t preference{};
@@ -120,7 +120,7 @@ cublasStatus_t propose(const Device& device, Description& d, bool fp32_result, c
     if (status != CUBLAS_STATUS_SUCCESS) return;
     status = cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value));
   };
-  // Partial sums stay fp32. If added up in place in 16 bits, they would be rounded once per part.
+  // Partial sums stay fp32. In 16 bits they would be rounded once per part.
   std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   if (fp32_result) reductions |= CUBLASLT_REDUCTION_SCHEME_INPLACE;
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(memory.workspace_bytes));
@@ -143,7 +143,6 @@ cublasStatus_t queue(const Device& device, Description& d, const cublasLtMatmulA
                         static_cast<std::size_t>(memory.workspace_bytes), stream);
 }
 
-// True if a kept algorithm can compute this very GEMM.
 bool applies(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, const ProductMemory& memory) {
   cublasLtMatmulHeuristicResult_t check{};
   const cublasStatus_t status =
@@ -156,7 +155,7 @@ bool capturing(CUstream_st* stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-// Mean time in ms of back-to-back launches, which use the memories in turn; negative if the algorithm fails.
+// Mean time in ms of back-to-back launches, which take turns with the memories; negative if the algorithm fails.
 float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, int runs,
                      std::span<const ProductMemory> memories, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
   for (int run = 0; run <= runs; ++run) {

@@ -13,9 +13,9 @@
 
 namespace headroom::kernels {
 
-// D = alpha · A · B + beta · D, with D [rows, columns], A [rows, inner] and B [inner, columns]. Memory may hold A's and
-// B's transposes. All are row-major, with rows `stride` elements apart. A and B have one storage, or are fp8 codes;
-// then B is transposed, and not both are e5m2. Sums are fp32 unless `fast_sums`.
+// D = alpha · A · B + beta · D, with D [rows, columns], A [rows, inner] and B [inner, columns]. All are row-major, with
+// rows `stride` elements apart. A and B have one storage, or are fp8 codes; then B is transposed, and not both are
+// e5m2. Sums are fp32 unless `fast_sums`.
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;
   bool a_transposed = false, b_transposed = false;  // memory holds A as [inner, rows], B as [columns, inner]
@@ -28,15 +28,15 @@ struct Product {
   auto operator<=>(const Product&) const = default;
 };
 
-// Operands, alpha and beta (one fp32 number each), and room for partial sums, which a stream's GEMMs share. All are in
-// device memory, except alpha and beta with `host_numbers`.
+// Operands, alpha and beta (one fp32 number each), and room for partial sums, which a stream's GEMMs share. All are on
+// the device, except alpha and beta with `host_numbers`.
 struct ProductMemory {
   const void* a = nullptr;
   const void* b = nullptr;
   void* d = nullptr;
   const float* alpha = nullptr;
   const float* beta = nullptr;
-  const float* a_scale = nullptr;  // fp8: one number on the device, multiplies the codes
+  const float* a_scale = nullptr;  // fp8: one number on the device
   const float* b_scale = nullptr;
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
@@ -46,15 +46,15 @@ struct ProductMemory {
 inline constexpr int kCublasError = 100'000;
 
 // Queues the GEMM with the algorithm kept for `kind`: find_algorithm()'s, or cuBLASLt's first proposal. Times nothing,
-// so it may be captured in a CUDA graph. GEMMs of slightly different sizes share a kind.
+// so a CUDA graph may capture it. GEMMs of slightly different sizes share a kind.
 int multiply(const Product& product, const Product& kind, const ProductMemory& memory, CUstream_st* stream);
 
 // True after a search for this kind on the current device.
 bool algorithm_found(const Product& kind);
 
-// Times cuBLASLt's proposals and keeps the fastest for `kind`, but the first one unless another is 2 % faster. Runs
-// `timed`, a GEMM of the kind or a smaller one, and overwrites d. Several memories, used in turn, keep operands out of
-// the L2. Waits for the stream; a no-op during a capture.
+// Times cuBLASLt's proposals and keeps the fastest for `kind`, but the first unless another is 2 % faster. Runs
+// `timed`, a GEMM of the kind or smaller, and overwrites d. Several memories, used in turn, keep operands out of the
+// L2. Waits for the stream; a no-op during a capture.
 int find_algorithm(const Product& timed, const Product& kind, std::span<const ProductMemory> memories,
                    CUstream_st* stream);
 

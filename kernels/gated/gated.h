@@ -20,7 +20,7 @@ struct GatedBackward {
   const void* up;
   void* dgate;  // may be gate
   void* dup;    // may be up
-  void* h;      // receives the recomputed forward result; may be dh; optional
+  void* h;      // receives the recomputed h; may be dh; optional
 };
 
 struct GatedKernels {

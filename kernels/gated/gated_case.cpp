@@ -7,7 +7,7 @@ namespace headroom::kernels::gated_case {
 
 namespace {
 
-// The three GEMMs take almost all of the time.
+// GEMMs take almost all of the time.
 KernelForms mlp_forms(const CaseOps& ops, const Shape& shape, const KernelInputs& in) {
   KernelForms all;
   all.of_memory = all.graphs = false;

@@ -9,8 +9,8 @@
 
 namespace headroom::kernels {
 
-// e^x to about one unit in the last place, without a branch or a call, with correct ∞, 0 and NaN. x = n ln 2 + r with
-// |r| ≤ ½ ln 2; Taylor's series of e^r to r⁷ has an error below 2^−27.
+// e^x to about one unit in the last place, with correct ∞, 0 and NaN. x = n ln 2 + r with
+// |r| ≤ ½ ln 2; the Taylor series to r⁷ has an error below 2^−27.
 HEADROOM_INLINE float exponential(float x) {
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   constexpr float kRounder = 12582912.0f;  // 1.5 · 2²³: leaves the integer in the low bits

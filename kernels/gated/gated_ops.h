@@ -1,5 +1,5 @@
 // SwiGLU and GeGLU on tensors: gate and up of one shape, contiguous, in fp32, bf16 or fp16. On meta they only
-// allocate. They throw c10::Error if tensors do not fit each other.
+// allocate. They throw c10::Error if tensors do not fit.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,8 +13,8 @@ struct GatedGradients {
   at::Tensor h;  // the forward pass's result, if requested
 };
 
-// rebuild_h recomputes h, for the weight gradient of the GEMM after it. in_place allocates nothing: dgate replaces
-// gate, dup replaces up and h replaces dh.
+// rebuild_h recomputes h, for the next GEMM's weight gradient. in_place allocates nothing: dgate replaces gate, dup
+// replaces up and h replaces dh.
 at::Tensor gated_forward(const GatedKernels& kernels, const at::Tensor& gate, const at::Tensor& up);
 GatedGradients gated_backward(const GatedKernels& kernels, const at::Tensor& dh, const at::Tensor& gate,
                               const at::Tensor& up, bool rebuild_h, bool in_place);

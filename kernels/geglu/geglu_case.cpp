@@ -1,4 +1,4 @@
-// The kernel case of GeGLU.
+// Kernel case of GeGLU.
 #include "kernels/gated/gated_case.h"
 #include "kernels/geglu/geglu_ops.h"
 

@@ -1,4 +1,4 @@
-// GeGLU: formula, bytes and FLOPs.
+// GeGLU: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 

@@ -18,7 +18,7 @@ GatedGradients geglu_backward(const at::Tensor& dh, const at::Tensor& gate, cons
 
 at::Tensor geglu(const at::Tensor& gate, const at::Tensor& up) { return gated(kGegluKernels, gate, up); }
 
-// GeGLU in float64: Shazeer 2020, equation 6, without the matrices and with the tanh form of GELU.
+// Shazeer 2020, equation 6, without the matrices and with the tanh form of GELU.
 at::Tensor geglu_reference(const at::Tensor& gate, const at::Tensor& up) {
   const at::Tensor g = gate.to(at::kDouble);
   const double scale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // √(2/π)

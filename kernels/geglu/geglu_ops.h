@@ -1,4 +1,4 @@
-// GeGLU on tensors, with the tanh form of GELU. Arguments and errors are described in gated_ops.h.
+// GeGLU on tensors, in the tanh form; see gated_ops.h.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,7 +7,7 @@
 
 namespace headroom::kernels {
 
-// gelu(gate) ⊙ up, gelu(x) = ½ x (1 + tanh(√(2/π) (x + 0.044715 x³))).
+// gelu(x) = ½ x (1 + tanh(√(2/π) (x + 0.044715 x³))).
 at::Tensor geglu_forward(const at::Tensor& gate, const at::Tensor& up);
 
 GatedGradients geglu_backward(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up, bool rebuild_h,

@@ -2,8 +2,8 @@
 // Shapes      any number of tensors [n], contiguous; 1024 per launch
 // Precision   fp32, bf16 or fp16; only exponent bits are read
 // Memory      reads each element once and writes one flag
-// Variants    16 bytes per thread and iteration if aligned, otherwise single elements. All blocks that find inf or
-//             NaN write the same 1, in any order
+// Variants    16 bytes per thread and iteration if aligned, otherwise single elements. All blocks that find inf or NaN
+//             write the same 1
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
 // Checked by  tests/kernels/optimizer/gradient_check_cases.cpp
 

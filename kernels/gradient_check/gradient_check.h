@@ -21,7 +21,7 @@ HEADROOM_BOTH std::uint32_t exponent_bits(Storage storage) {
 
 bool all_finite_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end);
 
-// Sets *overflow to 1 if any element is inf or NaN. kMostTensors tensors per launch.
+// Sets *overflow to 1 if any element is inf or NaN.
 int check_finite_cuda(std::span<const CheckedTensor> tensors, Storage storage, std::int32_t* overflow,
                       CUstream_st* stream);
 

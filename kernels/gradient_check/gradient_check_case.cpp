@@ -1,4 +1,4 @@
-// The kernel case of the gradient check.
+// Kernel case of the gradient check.
 #include <limits>
 
 #include "kernels/gradient_check/gradient_check_ops.h"

@@ -1,4 +1,4 @@
-// Gradient check: formula, bytes and FLOPs.
+// Gradient check: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 
 namespace headroom::kernels {

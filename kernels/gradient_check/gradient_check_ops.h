@@ -1,5 +1,5 @@
-// Searches gradients for inf and NaN, updates the dynamic loss scale and finds the factor that clips gradients by their
-// global norm; the host never waits.
+// Searches gradients for inf and NaN, updates the dynamic loss scale and finds the factor that clips gradients; the
+// host never waits.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,7 @@
 namespace headroom::kernels {
 
 // Sets `overflow` (int32 [1]) to 1 if any gradient has inf or NaN; never clears it. Gradients are contiguous, fp32,
-// bf16 or fp16, on overflow's device; undefined ones are skipped. One launch per type and 1024 tensors; on meta it only
-// checks.
+// bf16 or fp16, on overflow's device; undefined ones are skipped. One launch per type and 1024 tensors; none on meta.
 void check_finite_(std::span<const at::Tensor> gradients, const at::Tensor& overflow);
 
 // Dynamic loss scaling (Micikevicius et al. 2018, arXiv:1710.03740, section 3.2, with the rule of NVIDIA's guide):
@@ -29,9 +28,8 @@ void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale
                         double growth = 2, double backoff = 0.5, double least = 1);
 
 // factor (fp32 []) = inverse_scale · min(1, most / (norm · inverse_scale + 1e-6)), with the norm of all gradients
-// together. `inverse_scale` (fp32 [], undefined: 1) removes a loss scale. Gradients are contiguous, fp32, bf16 or
-// fp16, on the factor's device; undefined ones are skipped. `sums` is fp64 scratch of norm_blocks() per gradient. On
-// meta it only checks.
+// together. `inverse_scale` (fp32 [], undefined: 1) removes a loss scale. Gradients are as in check_finite_(). `sums`
+// is fp64 scratch of norm_blocks() per gradient. On meta it only checks.
 void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::Tensor& inverse_scale,
                   const at::Tensor& sums, const at::Tensor& factor);
 

@@ -2,8 +2,7 @@
 // Shapes      any number of tensors [n], contiguous; 1024 per launch; one fp64 sum per 16,384 elements
 // Precision   each thread adds 64 of a block's 16,384 squares in fp32; all further sums are fp64
 // Memory      reads each element once, writes and rereads the sums
-// Variants    16 bytes per thread and iteration if aligned, otherwise single elements; sums have a fixed order, so two
-//             runs give the same bits
+// Variants    16 bytes per thread and iteration if aligned, otherwise single elements; sums have a fixed order
 // Source      torch.nn.utils.clip_grad_norm_; Pascanu et al. 2013, arXiv:1211.5063, section 3.2
 // Checked by  tests/kernels/optimizer/gradient_check_cases.cpp
 

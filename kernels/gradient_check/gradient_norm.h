@@ -26,7 +26,7 @@ HEADROOM_BOTH float clip_factor(double sum_of_squares, double most, const float*
 
 double sum_of_squares_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end);
 
-// Writes partial sums of squares of all tensors, in the tensors' order.
+// Writes partial sums of squares, in the tensors' order.
 int sums_of_squares_cuda(std::span<const CheckedTensor> tensors, Storage storage, double* sums, CUstream_st* stream);
 
 // *factor = clip_factor() of `count` sums, added in an order that depends only on `count`.

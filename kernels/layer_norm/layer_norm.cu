@@ -1,6 +1,6 @@
 // Computes    y = (x − mean) · rstd · w + b with rstd = 1 / √(mean((x − mean)²) + ε); backward dx, dw, db
 // Shapes      x, y, dy, dx [rows, width]; w, b, dw, db [width]; mean, rstd [rows] fp32
-// Precision   storage fp32, bf16 or fp16; arithmetic fp32; the variance is that of the centered row, not E[x²] − E[x]²
+// Precision   storage fp32, bf16 or fp16; arithmetic fp32; the variance is that of the centered row
 // Memory      moves 2·rows·width elements forward, 3·rows·width backward, and fp32 partial sums of dw and db
 // Variants    rows of whole 16-byte vectors, 16,384 columns at most (row_norm_forward.cuh, row_norm_backward.cuh); any
 //             width and address (row_norm_wide.cuh)

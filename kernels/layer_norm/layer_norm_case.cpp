@@ -1,4 +1,4 @@
-// The kernel case of LayerNorm.
+// Kernel case of LayerNorm.
 #include "kernels/kernel_case.h"
 #include "kernels/layer_norm/layer_norm_ops.h"
 #include "kernels/row_norm/row_norm_case.h"

@@ -68,7 +68,7 @@ at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight_H, const at:
   return LayerNormFunction::apply(x, weight_H, bias_H, epsilon);
 }
 
-// LayerNorm in float64: Ba, Kiros and Hinton 2016, equation 4, with ε under the root.
+// Ba, Kiros and Hinton 2016, equation 4, with ε under the root.
 at::Tensor layer_norm_reference(const at::Tensor& x, const at::Tensor& weight_H, const at::Tensor& bias_H,
                                 double epsilon) {
   const at::Tensor centred = x.to(at::kDouble) - x.to(at::kDouble).mean(-1, /*keepdim=*/true);

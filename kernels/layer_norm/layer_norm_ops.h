@@ -17,11 +17,11 @@ struct LayerNormOut {
 LayerNormOut layer_norm_forward(const at::Tensor& x, const at::Tensor& weight_H, const at::Tensor& bias_H,
                                 double epsilon);
 
-// `overwrite_dy`: dx reuses dy's memory. Partial sums, [2, min(rows, 320), H] fp32, live during the call.
+// Like rms_norm_backward(), but partial sums are [2, min(rows, 320), H].
 NormGradients layer_norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight_H,
                                   const at::Tensor& mean, const at::Tensor& rstd, bool overwrite_dy);
 
-// Differentiable; keeps x, mean and rstd for backward.
+// Differentiable; keeps x, mean and rstd.
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight_H, const at::Tensor& bias_H, double epsilon);
 
 // In float64, differentiable.

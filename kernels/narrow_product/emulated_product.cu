@@ -28,8 +28,8 @@ struct Fp8Numbers {
   __device__ float operator()(std::uint8_t code) const { return fp8_value(format, code); }
 };
 
-// Rounds to 10 fraction bits, nearest, ties away from zero, like tensor cores' inputs (PTX: cvt.rna.tf32.f32).
-// Infinity and NaN stay.
+// Rounds to 10 fraction bits, nearest, ties away from zero, like tensor cores (PTX: cvt.rna.tf32.f32). Infinity and NaN
+// stay.
 struct Tf32Numbers {
   __device__ float operator()(float value) const {
     const std::uint32_t bits = bits_of(value);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kAligned = 256;
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
-// Numbers from 0.5 to 1 with either sign: zeros take less power, which makes other algorithms the fastest.
+// Numbers from 0.5 to 1 with either sign: zeros take less power, so other algorithms would be fastest.
 std::uint16_t random_number(LinearFormat format, std::uint32_t random) {
   switch (format) {
     case LinearFormat::kBf16:
@@ -64,7 +64,6 @@ Product product_of(const LinearProduct& linear) {
 
 ProductTimer::~ProductTimer() { cudaFree(memory_); }
 
-// Fills memory by repeating a MiB of random numbers.
 int ProductTimer::make(std::int64_t bytes, LinearFormat format) {
   if (bytes <= bytes_ && format == filled_) return 0;
   if (bytes > bytes_) {

@@ -27,7 +27,7 @@ struct LinearProduct {
 // Rows are without gaps; alpha and beta are on the host.
 Product product_of(const LinearProduct& linear);
 
-// Times algorithms in memory that it allocates from the driver, unknown to LibTorch's allocator.
+// Times algorithms in memory that it allocates outside LibTorch's allocator.
 class ProductTimer {
  public:
   ProductTimer() = default;
@@ -35,8 +35,8 @@ class ProductTimer {
   ProductTimer(const ProductTimer&) = delete;
   ProductTimer& operator=(const ProductTimer&) = delete;
 
-  // find_algorithm() on random numbers outside the L2, like a step's weights. 0: found; otherwise an error of
-  // product.h, and nothing is kept. Waits for the device.
+  // find_algorithm() on random numbers outside the L2, as in a step. 0: found; otherwise an error of product.h, and
+  // nothing is kept. Waits for the device.
   int find(const LinearProduct& linear, std::int64_t workspace_bytes);
 
  private:

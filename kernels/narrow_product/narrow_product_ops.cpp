@@ -37,7 +37,7 @@ class AllowTf32 {
   bool before_;
 };
 
-// Rounds like PTX's cvt.rna.tf32.f32, as in emulated_product.cu.
+// Rounds like Tf32Numbers of emulated_product.cu.
 float tf32_of(float value) {
   const std::uint32_t bits = bits_of(value);
   return (bits & 0x7f800000u) == 0x7f800000u ? value : float_of((bits + 0x1000u) & ~0x1fffu);
@@ -205,7 +205,7 @@ std::optional<bool> transposed(const at::Tensor& matrix) {
   return std::nullopt;
 }
 
-// The kind that may have a found algorithm; empty if LibTorch computes the GEMM.
+// Empty if LibTorch computes the GEMM.
 std::optional<Product> kind_of(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b) {
   const std::optional<Storage> storage = storage_of(result.scalar_type());
   if (!result.is_cuda() || !storage || *storage == Storage::kFp32) return std::nullopt;
@@ -227,7 +227,7 @@ std::optional<Product> kind_of(const at::Tensor& result, const at::Tensor& a, co
 
 // The workspace that cuBLAS already has for the stream, or null.
 void* blas_workspace(c10::cuda::CUDAStream stream) {
-  void* const handle = at::cuda::getCurrentCUDABlasHandle();  // creates the stream's workspace
+  void* const handle = at::cuda::getCurrentCUDABlasHandle();
   auto& workspaces = at::cuda::cublas_handle_stream_to_workspace();
   const std::shared_lock lock(workspaces.mutex);
   const auto found = workspaces.map.find({handle, static_cast<void*>(stream.stream())});

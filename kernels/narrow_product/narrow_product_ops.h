@@ -13,22 +13,20 @@ namespace headroom::kernels {
 struct ProductOptions {
   bool adds = false;  // to the result
   double alpha = 1;
-  // NVIDIA's TF32: fp32 operands are read with 10 fraction bits, products are exact, sums are fp32. GPUs before Ampere
-  // round operands on their way to shared memory. CPUs round them a tile at a time, in 3 MiB per thread outside
-  // LibTorch's allocator.
+  // NVIDIA's TF32: fp32 operands are read with 10 fraction bits, sums are fp32. GPUs before Ampere round operands on
+  // their way to shared memory. CPUs round them a tile at a time, in 3 MiB per thread outside LibTorch's allocator.
   bool tf32 = false;
 };
 
 enum class NarrowFormat : std::uint8_t { kTf32, kFp8 };
 
-// True if the current GPU computes such GEMMs without tensor cores, on request or because its tensor cores do not
-// read the format. Allocations are the same either way.
+// True if the current GPU computes such GEMMs without tensor cores. Allocations are the same either way.
 bool products_emulated(NarrowFormat format);
 void emulate_narrow_products(bool always);  // on every GPU, to compare
 
 // result [N, P] = alpha · a [N, M] · b [M, P], optionally added. All have one type; strides are free. 16-bit GEMMs on
-// CUDA use cuBLASLt if an algorithm was found for their shapes (linear_product.h), in cuBLAS's workspace, so
-// allocations stay the same. On a CPU they run a tile at a time, like tf32 GEMMs. Nothing is timed.
+// CUDA use cuBLASLt if an algorithm was found for their shapes, in cuBLAS's workspace, so allocations stay the same.
+// CPUs compute them in tiles, like tf32 GEMMs. Nothing is timed.
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
 
 // The first failure of a found algorithm, whose GEMM LibTorch then computed; empty if none failed.
@@ -42,14 +40,13 @@ struct Fp8Operand {
 
 struct Fp8ProductOptions {
   bool adds = false;  // to the result
-  // On Hopper, partial sums keep 14 fraction bits, instead of being carried to fp32 every 128 terms. NVIDIA's recipe
-  // uses this in the forward pass only (Transformer Engine, _2X_ACC_FPROP). CPUs sum in fp32.
+  // On Hopper, partial sums keep 14 fraction bits, instead of being carried to fp32 every 128 terms. NVIDIA uses this
+  // in the forward pass only (Transformer Engine, _2X_ACC_FPROP). CPUs sum in fp32.
   bool fast_sums = false;
 };
 
 // result [N, P] (bf16) = a [N, M] · b [P, M] transposed, optionally added; not both are e5m2. Sums are fp32 and rounded
-// once; cuBLASLt also rounds before it adds to the result. A CPU sums the same codes a tile at a time. Sides are
-// multiples of 16.
+// once; cuBLASLt also rounds before it adds. CPUs sum the same codes in tiles. Sides are multiples of 16.
 void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM,
                  const Fp8ProductOptions& options = {});
 

@@ -23,8 +23,7 @@ struct ProductTable {
   std::map<LinearProduct, std::optional<ProductAlgorithm>> algorithms;  // empty: LibTorch's choice is as fast
 };
 
-// Text: the place, then a line per GEMM, such as "output,bf16,4096,8192,2048," and eight words in hexadecimal, or
-// "libtorch".
+// The place, then a line per GEMM, such as "output,bf16,4096,8192,2048," and eight words in hexadecimal, or "libtorch".
 std::string text_of(const ProductTable& table);
 std::optional<ProductTable> parse_product_table(std::string_view text);  // empty if invalid
 

@@ -1,4 +1,4 @@
-// Conversions of tiles' rows, compiled for several instruction sets.
+// Conversions of rows, compiled for several instruction sets.
 #include "kernels/narrow_product/tile_rows.h"
 
 #include "kernels/common/storage_cpu.h"

@@ -11,17 +11,16 @@
 
 namespace headroom::kernels {
 
-// Tiles are outside LibTorch's allocator, since tensor cores would convert in registers, without memory.
+// Tiles are outside LibTorch's allocator, since tensor cores would need no such memory.
 class ProductTiles {
  public:
   static constexpr std::int64_t kSide = 512;
 
-  // result = a · b. `read_a` and `read_b` convert a row of an operand's tile to fp32; `write` writes sums to a row of
-  // the result.
+  // result = a · b. `read_a` and `read_b` convert a row of an operand's tile to fp32; `write` writes a row of sums.
   template <class A, class B, class Result, class ReadA, class ReadB, class Write>
   static void multiply(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ReadA& read_a,
                        const ReadB& read_b, const Write& write) {
-    const at::DisableRecordFunctionGuard untraced;  // the GEMM is one operator, not one per tile
+    const at::DisableRecordFunctionGuard untraced;  // the GEMM is one operator
     const std::int64_t inner = a_NM.size(1);
     for_each_part(result_NP.size(0), [&](std::int64_t row, std::int64_t rows) {
       for_each_part(result_NP.size(1), [&](std::int64_t column, std::int64_t columns) {
@@ -60,7 +59,7 @@ class ProductTiles {
     for (std::int64_t i = 0; i < rows; ++i) write(sums + i * columns, to + i * part.stride(0), part.stride(1), columns);
   }
 
-  // Kept between calls, since new pages would cost more than a small GEMM.
+  // Kept between calls: new pages would cost more than a small GEMM.
   static float* scratch(std::size_t which) {
     static thread_local std::array<std::vector<float>, 3> kept;
     if (kept[which].empty()) kept[which].resize(kSide * kSide);

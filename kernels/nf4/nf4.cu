@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
       const unsigned codes = *reinterpret_cast<const unsigned*>(args.codes + i / 2);
       Pack<T, kPack> pack;
 #pragma unroll
-      for (int k = 0; k < kPack; ++k) {  // byte k / 2, counted from the lowest; its high half comes first
+      for (int k = 0; k < kPack; ++k) {  // byte k / 2 from the lowest; its high half comes first
         store(pack.element[k], level[codes >> (k / 2 * 8 + (k % 2 == 0 ? 4 : 0)) & 15u] * absmax);
       }
       store_pack(weight + i, pack);

@@ -7,8 +7,8 @@
 
 namespace headroom::kernels {
 
-// The 16 levels of NormalFloat4 as published (arXiv:2305.14314, appendix E), bit for bit: quantiles of the standard
-// normal distribution, 8 negative and 9 positive with a shared zero, divided by the largest.
+// The 16 levels of NormalFloat4 as published (arXiv:2305.14314, appendix E), bit for bit: quantiles of the normal
+// distribution, 8 negative and 9 positive with a shared zero, divided by the largest.
 inline constexpr float kNf4Levels[16] = {
     -1.0f,
     -0.6961928009986877f,
@@ -33,7 +33,7 @@ inline constexpr std::int64_t kNf4ScaleBlock = 256;  // absmaxes that share a sc
 
 constexpr std::int64_t nf4_blocks(std::int64_t n) { return (n + kNf4Block - 1) / kNf4Block; }
 constexpr std::int64_t nf4_scales(std::int64_t n) { return (nf4_blocks(n) + kNf4ScaleBlock - 1) / kNf4ScaleBlock; }
-// Bytes of codes, absmax codes, scales and mean: about 0.516 n (4.127 bits per weight).
+// Bytes: about 0.516 n (4.127 bits per weight).
 constexpr std::int64_t nf4_bytes(std::int64_t n) { return (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4; }
 
 struct Nf4Args {
@@ -53,7 +53,6 @@ void nf4_quantise_cpu(const void* weight, Storage storage, const Nf4Args& args, 
                       std::int64_t end);
 // Then, once: quantizes the absmaxes.
 void nf4_quantise_absmax_cpu(const Nf4Args& args, const float* absmax);
-// Dequantizes blocks [begin, end).
 void nf4_dequantise_cpu(const Nf4Args& args, void* weight, Storage storage, std::int64_t begin, std::int64_t end);
 
 }  // namespace headroom::kernels

@@ -1,4 +1,4 @@
-// The kernel case of NF4.
+// Kernel case of NF4.
 #include <iterator>
 #include <vector>
 

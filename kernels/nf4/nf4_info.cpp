@@ -1,4 +1,4 @@
-// NF4: formula, bytes and FLOPs.
+// NF4: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 #include "kernels/nf4/nf4.h"

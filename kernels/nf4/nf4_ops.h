@@ -21,14 +21,13 @@ struct Nf4Matrix {
   std::vector<std::int64_t> shape;
 };
 
-// weight: fp32, bf16 or fp16, contiguous. Uses fp32 [⌈n/64⌉] of scratch. An inf or NaN makes the mean, and thus the
-// whole matrix, inf or NaN.
+// weight: fp32, bf16 or fp16, contiguous. Uses fp32 [⌈n/64⌉] of scratch. An inf or NaN spreads to the mean, and thus
+// the whole matrix.
 Nf4Matrix nf4_quantise(const at::Tensor& weight);
 
 // The weight in `type` (fp32, bf16 or fp16). One launch, one allocation.
 at::Tensor nf4_dequantise(const Nf4Matrix& matrix, at::ScalarType type);
 
-// Quantizes and dequantizes in float64 on the CPU.
 at::Tensor nf4_reference(const at::Tensor& weight);
 
 }  // namespace headroom::kernels

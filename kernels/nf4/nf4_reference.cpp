@@ -16,8 +16,8 @@ at::Tensor in_blocks(const at::Tensor& x, std::int64_t size) {
   return padded.view({blocks, size});
 }
 
-// Divides each element of x [blocks, size] by its row's absmax, and returns the nearest value of `levels` [L], times
-// `factor` (if undefined, the absmax).
+// Divides each row of x [blocks, size] by its absmax, and returns the nearest values of `levels` [L], times `factor`
+// (if undefined, the absmax).
 at::Tensor nearest(const at::Tensor& x, const at::Tensor& levels, const at::Tensor& factor) {
   const at::Tensor absmax = x.abs().amax(1, /*keepdim=*/true);
   const at::Tensor share = at::where(absmax > 0, x / absmax, 0.0);

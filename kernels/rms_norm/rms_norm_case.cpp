@@ -1,4 +1,4 @@
-// The kernel case of RMSNorm.
+// Kernel case of RMSNorm.
 #include "kernels/kernel_case.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 #include "kernels/row_norm/row_norm_case.h"

@@ -1,4 +1,4 @@
-// RMSNorm: formula, bytes and FLOPs.
+// RMSNorm: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 

@@ -68,7 +68,7 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double epsi
   return RmsNormFunction::apply(x, weight_H, epsilon);
 }
 
-// RMSNorm in float64: Zhang and Sennrich 2019, equation 4, with ε under the root.
+// Zhang and Sennrich 2019, equation 4, with ε under the root.
 at::Tensor rms_norm_reference(const at::Tensor& x, const at::Tensor& weight_H, double epsilon) {
   const at::Tensor x_fp64 = x.to(at::kDouble);
   const at::Tensor mean_square = x_fp64.square().mean(-1, /*keepdim=*/true);

@@ -7,9 +7,8 @@
 
 namespace headroom::kernels {
 
-// On meta these functions check and allocate, but compute nothing. x is [..., H] and contiguous, weight_H [H]; both
-// fp32, bf16 or fp16, of one type on one device. Rows run along the last dimension. Arithmetic is fp32. Tensors that do
-// not fit throw c10::Error.
+// On meta these functions only check and allocate. x is [..., H] and contiguous, weight_H [H]; both fp32, bf16 or fp16,
+// of one type on one device. Arithmetic is fp32. Tensors that do not fit throw c10::Error.
 
 struct RmsNormOut {
   at::Tensor y;     // like x
@@ -22,10 +21,10 @@ RmsNormOut rms_norm_forward(const at::Tensor& x, const at::Tensor& weight_H, dou
 NormGradients rms_norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight_H,
                                 const at::Tensor& rstd, const at::Tensor& d_sum, bool overwrite_dy);
 
-// Recomputes y bit for bit from the tensors kept for backward, so y need not be kept.
+// Recomputes y bit for bit from the tensors kept for backward.
 at::Tensor rms_norm_rebuild(const at::Tensor& x, const at::Tensor& weight_H, const at::Tensor& rstd);
 
-// Differentiable; keeps x and rstd for backward.
+// Differentiable; keeps x and rstd.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double epsilon);
 
 // In float64, differentiable.

@@ -4,7 +4,7 @@
 // Precision   q and k fp32, bf16 or fp16; table and arithmetic fp32
 // Memory      in place; moves 2·B·T·(A + K)·D·s bytes, and the table mostly from caches
 // Variants    16 bytes of each half if pointers, strides and D/2 allow it, otherwise single elements. A thread rotates
-//             kHeads heads of a token, to read its angles once and have 2·kHeads loads in flight
+//             kHeads heads of a token, to read its angles once and have more loads in flight
 // Source      Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34; pairs (j, j + D/2) as in Hugging Face weights
 // Checked by  tests/kernels/layers/rope_cases.cpp
 #include <algorithm>
@@ -58,8 +58,8 @@ struct Piece<T, 1> {
 };
 
 // blockIdx.x selects blockDim.y tokens; blockIdx.y strides over the batch, threadIdx.x over pieces of groups of heads.
-// Group g has heads g + i·groups, so neighboring threads access neighboring memory. `shift` is log2(`pieces`), or −1 if
-// not whole.
+// Group g has heads g + i·groups, so neighboring threads access neighboring memory. `shift` is
+// log2(`pieces`), or −1 if not whole.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args, int groups, int pieces, int shift) {
   using Stride = std::conditional_t<kWidth == 1, std::int64_t, int>;  // a 32-bit multiplication is one instruction
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args,
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) {
           const float a = x.at[e], other = y.at[e], c = cos.element[e], s = sin.element[e];
-          // Fixes which product is rounded, so both variants give the same bits.
+          // Fixes which product is rounded, for equal bits in both variants.
           x.at[e] = fmaf(a, c, -__fmul_rn(other, s));
           y.at[e] = fmaf(other, c, __fmul_rn(a, s));
         }

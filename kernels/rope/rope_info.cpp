@@ -1,4 +1,4 @@
-// RoPE: formula, bytes and FLOPs.
+// RoPE: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 

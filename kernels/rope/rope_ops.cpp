@@ -115,7 +115,7 @@ std::pair<at::Tensor, at::Tensor> rope_(const at::Tensor& q_BTAD, const at::Tens
   return {turned[0], turned[1]};
 }
 
-// RoPE in float64: equation 34 of the paper for pairs (j, j + D/2).
+// Equation 34 of the paper for pairs (j, j + D/2).
 at::Tensor rope_reference(const at::Tensor& x_BTAD, const at::Tensor& cos_TD2, const at::Tensor& sin_TD2) {
   const at::Tensor x = x_BTAD.to(at::kDouble);
   const at::Tensor cos = cos_TD2.to(at::kDouble).unsqueeze(1), sin = sin_TD2.to(at::kDouble).unsqueeze(1);

@@ -8,9 +8,8 @@
 namespace headroom::kernels {
 
 // Rotates pairs (j, j + D/2) of every head of q [B, T, A, D] and k [B, T, K, D], in place. `inverse` rotates back,
-// which is the gradient. q and k are fp32, bf16 or fp16, with free strides except D's (views of a packed QKV
-// projection); cos, sin are fp32 [T, D/2], contiguous. On meta it only checks. Throws c10::Error if tensors do not
-// fit.
+// which is the gradient. q and k are fp32, bf16 or fp16, with free strides except D's; cos, sin are fp32 [T, D/2],
+// contiguous. On meta it only checks. Throws c10::Error if tensors do not fit.
 void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::Tensor& cos_TD2,
                  const at::Tensor& sin_TD2, bool inverse);
 

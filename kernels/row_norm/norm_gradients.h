@@ -8,7 +8,7 @@ namespace headroom::kernels {
 struct NormGradients {
   at::Tensor dx;       // like x
   at::Tensor dweight;  // like the weight
-  at::Tensor dbias;    // like the bias; undefined without one
+  at::Tensor dbias;    // undefined without a bias
 };
 
 }  // namespace headroom::kernels

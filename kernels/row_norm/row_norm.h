@@ -20,7 +20,7 @@ struct NormForward {
   const void* residual;  // added to x before the norm
   const void* weight;    // [width]
   const void* bias;      // [width]; LayerNorm
-  void* sum;             // x + residual, rounded to storage, and the input of the norm
+  void* sum;             // x + residual, rounded to storage: the input of the norm
   void* y;
   float* mean;  // [rows]; LayerNorm
   float* rstd;  // [rows]; 1 / √(mean square + ε); an input when y is rebuilt
@@ -43,15 +43,15 @@ struct NormBackward {
   float* dbias_partials;    // the same; LayerNorm
 };
 
-// Rows of partial sums of the parameters' gradients, one per thread block. The number allocated does not depend on the
-// device, so a plan on meta is exact: 132 multiprocessors use up to 264 rows, 160 use all 320.
+// Rows of partial sums of the parameters' gradients, one per thread block. Their number does not depend on the device,
+// so a plan on meta is exact: 132 multiprocessors use up to 264 rows, 160 all 320.
 inline constexpr std::int64_t kMostPartialRows = 320;
 constexpr std::int64_t partial_rows(std::int64_t rows) { return std::min(rows, kMostPartialRows); }
 
-// The CPU needs fewer partial rows. Their number does not depend on the threads, so every machine gives the same bits.
+// The number of parts does not depend on the threads, so every machine gives the same bits.
 constexpr std::int64_t cpu_parts(std::int64_t rows) { return std::min<std::int64_t>(rows, 64); }
 
-// Sums `parts` partial rows into columns [begin, end) of dweight and dbias.
+// Sums partial rows into columns [begin, end) of dweight and dbias.
 void column_sums_cpu(const NormBackward& norm, std::int64_t parts, std::int64_t begin, std::int64_t end);
 
 }  // namespace headroom::kernels

@@ -1,5 +1,5 @@
-// Backward pass of the row norms on a persistent grid. A thread has the same columns in every row, and sums the
-// columns' gradients of weight and bias in registers; row_norm_column_sum.cuh adds up the blocks' sums.
+// Backward pass of the row norms on a persistent grid. A thread has the same columns in every row, and sums their
+// gradients of weight and bias in registers; row_norm_column_sum.cuh adds up the blocks' sums.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace headroom::kernels::row_norm {
 
 constexpr int kRowStages = 2;  // rows per group in shared memory: the current and the next; one for the widest rows
-// Measured on an H200: up to two vectors of a row, and the weight, stay in registers between the two passes. Four would
+// Measured on an H200: up to two vectors of a row, and the weight, stay in registers between the passes. Four would
 // spill, so they are reread from shared memory.
 constexpr int kHeldVectors = 2;
 // True if the weight is in shared memory. The widest rows leave no room for it.
@@ -33,8 +33,8 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kStillUnderWay) : "memory");
 }
 
-// Sums over the threads of a group, with the same bits in all of them and in every run. Successive sums alternate
-// between two buffers, so each needs only one barrier.
+// Sums over a group's threads, with the same bits in all of them and in every run. Sums alternate between two buffers,
+// so each needs only one barrier.
 template <int kSums>
 class GroupSum {
  public:
@@ -80,8 +80,8 @@ class GroupSum {
   int turn_ = 0;
 };
 
-// Rows on their way into shared memory: kStages rows of kStreams tensors. Each thread fetches just what it reads
-// itself, so no barrier is needed.
+// Rows on their way into shared memory: kStages rows of kStreams tensors. Each thread fetches just what it reads, so no
+// barrier is needed.
 template <int kStreams, int kVectors, int kStages>
 class Ring {
  public:
@@ -105,7 +105,6 @@ class Ring {
     stage_ = 0;
   }
 
-  // Fetches the next row into the current slot; zeros past the last row.
   __device__ __forceinline__ void fetch() {
 #pragma unroll
     for (int stream = 0; stream < kStreams; ++stream) {
@@ -177,7 +176,7 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
   float rstd = row < norm.rows ? norm.rstd[row] : 0;
   float mean = kMean && row < norm.rows ? norm.mean[row] : 0;
   GroupSum<kSums> group_sum(sum_memory);
-  // All groups of a block take the same number of turns, so they meet the same barriers.
+  // All groups of a block take the same number of turns, since they share barriers.
   for (; row - threadIdx.y < norm.rows; row += step) {
     const std::int64_t next_row = row + step;
     const float next_rstd = next_row < norm.rows ? norm.rstd[next_row] : 0;
@@ -217,7 +216,6 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
     asm volatile("" ::: "memory");  // take() must reread shared memory
     if constexpr (kHeld) ring.fetch();
 
-    // rstd · (g − level − x̂ · along)
     const float along = -rstd * sums[0] * part_of_mean;
     const float level = kMean ? -rstd * sums[kSums - 1] * part_of_mean : 0.0f;
     const std::int64_t begin = row * row_vectors;
@@ -273,8 +271,8 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
     }
     return;
   }
-  // The groups' sums fit into the ring's memory: two fp32 sums of 8 columns take kStages · 2 vectors of 16 bytes of
-  // bf16. Each group adds up four columns at a time.
+  // The groups' sums fit into the ring's memory: two fp32 sums of 8 columns take kStages · 2 vectors of bf16. Each
+  // group adds up four columns at a time.
   float* const shared = reinterpret_cast<float*>(shared_memory);
   const int mine = threadIdx.y * blockDim.x + threadIdx.x;
   constexpr int kColumns = kVectors * kWidth;
@@ -315,7 +313,7 @@ bool take_shared(Kernel* kernel, int bytes) {
 template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages = kRowStages, int kThreads = kBlockThreads>
 bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors, kStages, kThreads>;
-  // Two small blocks per multiprocessor end sooner than one large block; partial_rows() has room for both.
+  // Two small blocks per multiprocessor end sooner than a large one; partial_rows() has room for both.
   const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
   const bool two = half.x <= kBlockThreads / 2;
   const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kThreads);
@@ -333,8 +331,8 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
 }
 
 // LayerNorm's fp32 rows of more than 8192 columns take 16 KiB of shared memory per vector, tensor and stage. Two stages
-// of three vectors are 192 KiB, one stage of four is 128 KiB; on an H200 the former is faster, by 5 percentage points
-// of a copy's speed.
+// of three vectors (192 KiB) are faster on an H200 than one of four (128 KiB), by 5 percentage points of a copy's
+// speed.
 template <typename T, bool kMean, bool kAddSum>
 bool launch_backward_widest(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   const std::int64_t row_vectors = norm.width / kElements<T>;

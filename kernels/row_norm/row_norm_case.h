@@ -15,7 +15,6 @@ inline constexpr Shape kOddShapes[] = {{1, 1},    {1, 8},      {5, 7},      {3, 
                                        {9, 3072}, {130, 1000}, {1101, 520}, {700, 136},  {301, 2048}, {33, 4096},
                                        {7, 8192}, {5, 16384},  {3, 16392},  {2, 33'333}, {2, 40'960}};
 
-// RMSNorm as the Hugging Face model composes it.
 inline at::Tensor eager_rms_norm(const at::Tensor& x, const at::Tensor& weight_H) {
   const at::Tensor x_fp32 = x.to(at::kFloat);
   const at::Tensor mean_square = x_fp32.pow(2).mean(-1, /*keepdim=*/true);

@@ -15,7 +15,7 @@ template <typename T>
 __global__ void __launch_bounds__(kWarp* kColumnWarps) column_sum_kernel(NormBackward norm, int parts) {
   __shared__ float shared[kColumnWarps][kWarp];
 #if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();  // the kernel before may still run
+  cudaGridDependencySynchronize();  // the previous kernel may still run
 #endif
   const std::int64_t column = std::int64_t{blockIdx.x} * kWarp + threadIdx.x;
   const float* const partials = blockIdx.y == 0 ? norm.dweight_partials : norm.dbias_partials;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kWarp* kColumnWarps) column_sum_kernel(NormBac
   store(static_cast<T*>(blockIdx.y == 0 ? norm.dweight : norm.dbias)[column], sum);
 }
 
-// From compute capability 9.0 on, the launch overlaps with the end of the kernel before.
+// From compute capability 9.0 on, the launch overlaps with the end of the previous kernel.
 template <typename T>
 cudaError_t launch_column_sum(const NormBackward& norm, int parts, cudaStream_t stream) {
   int device = 0, major = 0;

@@ -1,4 +1,4 @@
-// The row norms on the CPU: plain loops over one row, which stays in the cache.
+// The row norms on the CPU: loops over one row, which stays in the cache.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace headroom::kernels::row_norm {
 
-// `omp simd` lets the compiler split a sum over vector lanes, and ignore that dx may be dy.
+// `omp simd` lets the compiler split a sum over lanes, and ignore that dx may be dy.
 
 template <typename T, NormKind kKind>
 HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
@@ -55,7 +55,7 @@ HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
   }
 }
 
-// Computes dx of one row, and adds the row to the partial sums. The formula is in row_norm_backward.cuh.
+// The formula is in row_norm_backward.cuh.
 template <typename T, bool kMean>
 HEADROOM_INLINE void backward_row(const NormBackward& norm, std::int64_t row, float* dweight, float* dbias) {
   const std::int64_t width = norm.width;
@@ -102,7 +102,7 @@ HEADROOM_INLINE void rows_backward(const NormBackward& norm, std::int64_t part, 
     dweight[i] = 0;
     if constexpr (kMean) dbias[i] = 0;
   }
-  // There are at most as many parts as rows, so none is empty.
+  // Parts never outnumber rows, so none is empty.
   for (std::int64_t row = norm.rows * part / parts; row < norm.rows * (part + 1) / parts; ++row) {
     backward_row<T, kMean>(norm, row, dweight, dbias);
   }

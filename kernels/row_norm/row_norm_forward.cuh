@@ -9,10 +9,10 @@
 
 namespace headroom::kernels::row_norm {
 
-// Measured on an H200, bf16 rows of 2048 to 16384: 2 or 8 vectors, and fewer blocks with more registers, are slower.
+// Measured on an H200, bf16 rows of 2048 to 16384: 2 or 8 vectors, and fewer blocks, are slower.
 constexpr int kForwardVectors = 4;  // of a row, per thread
 
-// The maximum number of threads per block, the blocks per multiprocessor (which limit the registers), and whether x and
+// The maximum number of threads per block, the blocks per multiprocessor, which limit the registers, and whether x and
 // y are evicted first.
 template <int kMostThreads, int kBlocksOfProcessor, bool kLeavesCaches>
 struct ForwardCut {
@@ -21,16 +21,16 @@ struct ForwardCut {
 };
 using PlainForward = ForwardCut<kBlockThreads, 3, false>;  // 40 registers
 // LayerNorm on an H200, in percentage points of a copy's speed. bf16 rows of 2048 and 4096: LayerForward is 1.6 faster
-// than the plain cut; 128 threads are 17 to 21 slower, persistent blocks that load a row ahead 4 to 9. Rows of 8192
-// would fill a block and be 5 slower, so they use the plain cut. fp32 rows of more than 8192: WidestForward is a
-// seventh to a quarter faster than one block per multiprocessor, which idles while a row's sums are exchanged.
+// than the plain cut; 128 threads are 17 to 21 slower, persistent blocks 4 to 9. Rows of 8192 would be 5 slower, so
+// they use the plain cut. fp32 rows of more than 8192: WidestForward is a seventh to a quarter faster than one block
+// per multiprocessor, which idles while a row's sums are exchanged.
 using LayerForward = ForwardCut<256, 6, true>;               // 40 registers
 using WidestForward = ForwardCut<kWidestThreads, 2, false>;  // 32 registers
 
 // Mean and 1 / √(variance + ε) of a group's row, with one barrier. Every warp squares differences from a pivot near its
 // own mean, and the warps' parts are combined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean
 // of the warp's first vector, at most √(n / elements of a vector) standard deviations from the mean of the warp's n ≤
-// 1024 elements. The difference of squares loses at most 7 of fp32's 24 bits, and usually one.
+// 1024 elements. The difference of squares loses at most 7 of fp32's 24 bits.
 template <typename T, int kVectors>
 __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_vectors, float width, float epsilon,
                                                 float4* memory) {

@@ -10,7 +10,7 @@
 
 namespace headroom::kernels::row_norm {
 
-// The checks throw c10::Error, which begins with `name`.
+// The checks throw c10::Error with `name`.
 void check_input(const char* name, const at::Tensor& x, const at::Tensor& weight_H);
 void check_like(const char* name, const char* what, const at::Tensor& other, const at::Tensor& x);
 void check_statistic(const char* name, const char* what, const at::Tensor& statistic, const at::Tensor& x);
@@ -19,7 +19,6 @@ std::int64_t rows_of(const at::Tensor& x);
 // [rows] fp32 on the device of x.
 at::Tensor new_statistic(const at::Tensor& x);
 
-// Sets x, weight, rows, width, storage and ε.
 NormForward forward_arguments(const at::Tensor& x, const at::Tensor& weight_H, double epsilon);
 
 // run_forward() is a no-op on meta or without rows.
@@ -35,7 +34,7 @@ struct BackwardInputs {
 };
 using BackwardCuda = int (*)(const NormBackward&, CUstream_st*);
 using BackwardCpu = void (*)(const NormBackward&, std::int64_t part, std::int64_t parts);
-// Checks, allocates and runs the backward pass, which allocates nowhere else.
+// Checks, allocates and runs the backward pass.
 NormGradients run_backward(const char* name, const BackwardInputs& inputs, BackwardCuda cuda, BackwardCpu cpu);
 
 }  // namespace headroom::kernels::row_norm

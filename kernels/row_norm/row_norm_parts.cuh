@@ -1,5 +1,5 @@
-// How the CUDA kernels spread a row over threads. A row belongs to a group of threads with the same threadIdx.y.
-// 16-byte vector v of thread t is vector v · blockDim.x + t of every row.
+// Spreads a row over a group of threads with the same threadIdx.y. 16-byte vector v of thread t is vector v ·
+// blockDim.x + t of every row.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace headroom::kernels::row_norm {
 
 constexpr int kBlockThreads = 512;  // at most, except for the widest rows
 constexpr int kWidestThreads = 1024;
-constexpr int kMostGroups = 15;  // a block has 16 barriers: one per group, and that of __syncthreads
+constexpr int kMostGroups = 15;  // a block has 16 barriers, one of them for __syncthreads
 
 // Returns threads per row in x, rows per block in y.
 inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread, int block_threads) {
@@ -25,7 +25,7 @@ inline unsigned blocks_for(std::int64_t rows, dim3 block) {
   return static_cast<unsigned>((rows + block.y - 1) / block.y);
 }
 
-// Barrier 0 is that of the whole block.
+// Barrier 0 is the block's.
 __device__ __forceinline__ void group_barrier() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }

@@ -1,5 +1,5 @@
-// The norms for any width and address: one element at a time, one block per row. For rows that exceed the other
-// kernels' registers or are not whole 16-byte vectors.
+// The norms for rows that exceed the other kernels' registers or are not whole 16-byte vectors: one element at a time,
+// one block per row.
 #pragma once
 
 #include <algorithm>

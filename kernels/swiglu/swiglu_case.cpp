@@ -1,4 +1,4 @@
-// The kernel case of SwiGLU.
+// Kernel case of SwiGLU.
 #include "kernels/gated/gated_case.h"
 #include "kernels/swiglu/swiglu_ops.h"
 

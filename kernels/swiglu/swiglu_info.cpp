@@ -1,4 +1,4 @@
-// SwiGLU: formula, bytes and FLOPs.
+// SwiGLU: formula, bytes, FLOPs.
 #include "kernels/kernel.h"
 #include "kernels/measured_shapes.h"
 

@@ -16,7 +16,7 @@ GatedGradients swiglu_backward(const at::Tensor& dh, const at::Tensor& gate, con
 
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up) { return gated(kSwigluKernels, gate, up); }
 
-// SwiGLU in float64: Shazeer 2020, equation 6, without the matrices.
+// Shazeer 2020, equation 6, without the matrices.
 at::Tensor swiglu_reference(const at::Tensor& gate, const at::Tensor& up) {
   const at::Tensor g = gate.to(at::kDouble);
   return g * at::sigmoid(g) * up.to(at::kDouble);

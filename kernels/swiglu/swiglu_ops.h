@@ -1,4 +1,4 @@
-// SwiGLU on tensors. Arguments and errors are described in gated_ops.h.
+// SwiGLU on tensors; see gated_ops.h.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,7 +7,7 @@
 
 namespace headroom::kernels {
 
-// silu(gate) ⊙ up, silu(x) = x / (1 + e^−x).
+// silu(x) = x / (1 + e^−x).
 at::Tensor swiglu_forward(const at::Tensor& gate, const at::Tensor& up);
 
 GatedGradients swiglu_backward(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up, bool rebuild_h,
