@@ -5,7 +5,7 @@
 
 namespace headroom::lessons {
 
-// Rounds up to a round number of a binary unit: 26.4 GiB becomes 28 GiB, and 700 MiB becomes 704 MiB.
+// Rounds up to a round number of a binary unit: 26.4 GiB becomes 28 GiB.
 double round_up_bytes(double bytes);
 
 // End of a bytes axis for a run in progress: the first of 1, 1.5, 2, 3, 4, 6, 8, 12, … units that covers `bytes`.

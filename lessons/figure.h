@@ -52,11 +52,11 @@ struct FigureHead {
   std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
   std::map<std::string, std::string> provenance;  // written into exported files
   std::string caption;                            // in files: a sentence below provenance_line
-  std::string empty_reason;                       // reason if nothing is drawn
-  bool growing = false;                           // the run is in progress
-  std::optional<double> guess;                    // the reader's guess on guess_axis()
-  bool guess_open = false;                        // its pill can be dragged; else it says "you said"
-  std::size_t frames = 0;                         // 0: not animated
+  std::string empty_reason;
+  bool growing = false;         // the run is in progress
+  std::optional<double> guess;  // the reader's guess on guess_axis()
+  bool guess_open = false;      // its pill can be dragged; else it says "you said"
+  std::size_t frames = 0;       // 0: not animated
 };
 
 using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram, AddressMap, Traffic>;
@@ -69,11 +69,9 @@ struct FigureData {
   void leave_empty(std::string_view why) { head.empty_reason = why; }
 };
 
-// Why nothing is drawn while the question is open.
 inline constexpr std::string_view kIsAnswer = "The figure is the answer: lock yours, or skip.";
 inline constexpr std::string_view kPartOfAnswer = "This is part of the answer: it appears once you have answered.";
 
-// The first panel of that kind, or null.
 template <class Kind>
 const Kind* panel_of(const FigureData& figure) {
   for (const Panel& panel : figure.panels)
@@ -104,25 +102,23 @@ void add_settings(FigureHead& head, const record::Params& settings);
 // Adds the step to the provenance unless negative (the figure shows several steps).
 void set_step(FigureHead& head, std::int32_t step);
 
-// Axes of the first panel.
 Axes axes_of(const FigureData& figure);
 
 // The axis of the reader's guess: y of a timeline or of the chart asked about, x of rungs; else null.
 const Axis* guess_axis(const FigureData& figure);
 
-// The memory that a step must fit into.
 struct CardLimit {
   std::string name;          // "GeForce RTX 4090", or a limit's size, "24 GiB"
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process = {};
 
-  record::Bytes left() const { return memory - process.bytes; }  // left for the allocator
+  record::Bytes left() const { return memory - process.bytes; }
 };
 
 // The reader's view. By default, the last whole step with everything shown.
 struct View {
-  std::optional<double> begin, end;                // x range in axis units
-  std::optional<double> cursor;                    // x of the cursor
+  std::optional<double> begin, end;  // x range in axis units
+  std::optional<double> cursor;
   std::optional<double> guess;                     // in the unit of the page's question
   bool guess_open = false;                         // the reader can still move the guess
   double guess_room = 0;                           // least end of the guess's axis
@@ -130,9 +126,9 @@ struct View {
   bool asked = false;                              // keeps the axes of the hidden answer
   int columns = 1000;                              // about one per pixel
   std::optional<CardLimit> card;                   // empty: the run's limit or device, else 24 GiB
-  std::optional<std::size_t> kernel;               // the selected kernel's index into kernel_spans()
+  std::optional<std::size_t> kernel;               // index into kernel_spans()
   std::string find;                                // text to find in operation and kernel names
-  std::optional<std::pair<double, double>> range;  // x range that the reader marked
+  std::optional<std::pair<double, double>> range;  // marked x range
 };
 
 struct FigureInput {
@@ -143,7 +139,7 @@ struct FigureInput {
   const record::Ledger* predicted = nullptr;           // prediction for these settings; null: unknown
   const record::Ledger* formula = nullptr;             // closed form, a line over the run; null: none
   std::span<const record::Ledger* const> beside = {};  // the page's runs of other demos
-  std::span<const experiments::SweepAxis> sweep = {};  // the page's sweep
+  std::span<const experiments::SweepAxis> sweep = {};
   View view;
 };
 
@@ -172,7 +168,7 @@ struct Figure {
 };
 
 std::span<const Figure* const> figures();
-const Figure* find_figure(std::string_view id);  // null: unknown
+const Figure* find_figure(std::string_view id);
 
 // True if the figure follows the page's settings and needs no run.
 bool follows_settings(const Figure& figure);

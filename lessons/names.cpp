@@ -11,7 +11,6 @@ namespace {
 
 using record::Category;
 
-// "mlp.some_new_op" → "Mlp, some new op"
 std::string readable(std::string_view op) {
   std::string text;
   for (const char c : op) {

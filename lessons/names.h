@@ -12,13 +12,12 @@ namespace headroom::lessons {
 // share a name. An unknown operator keeps its own name, made readable.
 std::string tensor_name(record::Category category, std::string_view op);
 
-// "attention.q_proj" is "q projection", "mlp.rms_norm" is "RMSNorm"; "" stays "".
+// "attention.q_proj" is "q projection"; "" stays "".
 std::string operation_name(std::string_view op);
 
 // "layer 3", "layers 0 to 9"; empty outside the layers.
 std::string layers_text(std::uint16_t first, std::uint16_t last);
 
-// "Logits and loss"
 std::string capitalised(std::string_view text);
 
 }  // namespace headroom::lessons

@@ -37,7 +37,6 @@ std::string with_name(std::string number, const ShownUnit& unit) {
   return unit.name.empty() ? number : std::move(number) + " " + std::string(unit.name);
 }
 
-// "1.50 GiB" → "1.5 GiB".
 std::string without_zeros(std::string text) {
   const std::size_t point = text.find('.');
   if (point == std::string::npos) return text;

@@ -29,7 +29,6 @@ std::string short_bytes(record::Bytes bytes, const ShownUnit& unit);
 std::string short_bytes(record::Bytes bytes);
 // A change with its sign: "+0.20 GiB", "−0.20 GiB", "0 B".
 std::string change_text(record::Bytes bytes, const ShownUnit& unit);
-// "12.3 µs", "4,270 GB/s"
 std::string amount_text(double value, const ShownUnit& unit);
 
 }  // namespace headroom::lessons

@@ -11,16 +11,16 @@
 
 namespace headroom::lessons {
 
-// Recordings and settings of a page or a command. A figure gets the part that its basis asks for.
+// A figure gets the part that its basis asks for.
 struct Sources {
-  const record::Ledger* run = nullptr;                 // the shown run: measured, or computed if nothing is measured
-  const record::Ledger* run_a = nullptr;               // drawn behind the run
-  const record::Ledger* sweep_run = nullptr;           // the run of `sweep`, if it is not `run`
-  const record::Ledger* prediction = nullptr;          // for `settings`
-  const record::Ledger* predicted_line = nullptr;      // over the run
-  const record::Ledger* formula_line = nullptr;        // over the run
-  const record::Params* settings = nullptr;            // the reader's; null: the run's
-  std::span<const record::Ledger* const> beside = {};  // runs of other demos
+  const record::Ledger* run = nullptr;             // the shown run: measured, or computed if nothing is measured
+  const record::Ledger* run_a = nullptr;           // drawn behind the run
+  const record::Ledger* sweep_run = nullptr;       // the run of `sweep`, if it is not `run`
+  const record::Ledger* prediction = nullptr;      // for `settings`
+  const record::Ledger* predicted_line = nullptr;  // over the run
+  const record::Ledger* formula_line = nullptr;    // over the run
+  const record::Params* settings = nullptr;        // the reader's; null: the run's
+  std::span<const record::Ledger* const> beside = {};
   std::span<const experiments::SweepAxis> sweep = {};  // may not have run yet
   std::optional<CardLimit> card = {};
   bool runs_on_card = false;  // `card` is also the limit for figures of runs

@@ -32,7 +32,6 @@ record::Params params_of(const record::RunInfo& info) {
   return params ? std::move(params).value() : record::Params{};
 }
 
-// "Checkpointing “off”"
 std::string in_words(const record::Params& params, std::string_view key) {
   const record::ParamSpec* const spec = find_spec(params.schema(), key);
   if (spec == nullptr) return std::string(key);

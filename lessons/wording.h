@@ -10,9 +10,7 @@
 
 namespace headroom::lessons {
 
-// The settings of a training step as a run.
 record::RunInfo run_with(const record::Params& train_step);
-// The settings of a run of a training step.
 record::Params step_params_of(const record::RunInfo& info);
 // True for one training step, not a sweep.
 bool is_one_step(const record::Recording& recording);
@@ -21,7 +19,7 @@ bool is_one_step(const record::Recording& recording);
 std::string value_of(const std::map<std::string, std::string>& map, std::string_view key);
 // Schema of the run's demo; empty if this program does not know it.
 record::Schema schema_of(const record::RunInfo& info);
-const record::ParamSpec* find_spec(record::Schema schema, std::string_view key);  // null: unknown
+const record::ParamSpec* find_spec(record::Schema schema, std::string_view key);
 
 // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200". A custom model has its layers and hidden size.
 std::string provenance_line(const record::RunInfo& info);
@@ -40,7 +38,6 @@ bool same_shape(const record::RunInfo& a, const record::RunInfo& b);
 // True if provenance_line() includes the parameter.
 bool in_provenance_line(const record::ParamSpec& spec);
 
-// "Checkpointing" becomes "checkpointing".
 std::string in_lower_case(std::string_view label);
 
 // Provenance for files: the run's own, its parameters and outcome, and the figure's parameters.

@@ -40,7 +40,6 @@ std::string part_name(KeptPart part) {
   return part == KeptPart::kAttention ? "Attention" : "Final norm, one number per row";
 }
 
-// The shown tensors, and the prediction and the run that match them.
 struct ShownTerm {
   predict::StepSettings step;
   std::vector<KeptTensor> tensors;

@@ -1,5 +1,4 @@
-// GPT-2 XL and three Llamas block by block, with changes marked, and the numbers of one block. Five switches turn GPT-2
-// into a Llama.
+// GPT-2 XL and three Llamas block by block, with changes marked, and the numbers of one block.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -203,7 +202,6 @@ class ModelColumn {
     y_ += kRow + kBetween;
   }
 
-  // Names the stream once per diagram.
   void name_stream() {
     const auto named = [](const DiagramBox& box) { return box.label == kStreamName; };
     if (std::ranges::any_of(diagram_.boxes, named)) return;

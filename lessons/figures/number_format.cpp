@@ -184,7 +184,6 @@ std::string title_of(const NumberFormat& format, double value, double number, Ro
   return fmt::format("{} becomes {} or {} in {}", exact(value), exact(number), exact(other), format.name);
 }
 
-// "; largest 65,504, smallest 5.96·10⁻⁸, 1,024 numbers from 1 to 2"
 std::string limits(const NumberFormat& format) {
   const std::int64_t from_one = numbers_between(format, 1, 2);
   return fmt::format("; largest {}, smallest {}, {} {} from 1 to 2", number_text(format.most),

@@ -84,7 +84,6 @@ std::vector<Stack> stacks_of(const record::Params& params) {
   return stacks;
 }
 
-// "mixed, end of backward: weights 2.79 GiB, master copy …, together 22.35 GiB"
 std::string words_of(const Stack& stack, const ShownUnit& unit) {
   std::string words = stack.name() + ": ";
   for (const StaticPart& part : kStaticParts) {

@@ -21,12 +21,10 @@ std::string_view kernel_of(std::string_view panel) {
   return panel.starts_with(kReport) ? panel.substr(kReport.size()) : panel;
 }
 
-// Everything that distinguishes two shapes of a panel.
 bool same_shape(const Measurement& a, const Measurement& b) {
   return a.rows == b.rows && a.width == b.width && a.vocab == b.vocab && a.label == b.label && a.storage == b.storage;
 }
 
-// "1,234", "12.3", "4.56"
 std::string three_digits(double value) {
   if (value >= 1000) return record::format_count(std::llround(value));
   return fmt::format("{:.{}f}", value, value >= 100 ? 0 : value >= 10 ? 1 : 2);

@@ -45,7 +45,6 @@ SeriesKind kind_of(std::string_view variant);
 
 // "4,096": the dimension that varies within a panel.
 std::string shape_label(const Measurement& row);
-// That dimension's name.
 std::string shape_name(std::string_view panel);
 // Units of the rows' largest time, speed and bytes.
 struct RowUnits {
@@ -86,7 +85,6 @@ ChartSeries& series_of(Chart& chart, std::string_view variant);
 // A bar chart in percent of a copy's bandwidth, with the copy's line at 100 %.
 void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::string copy_label);
 
-// Labels each point with its time in the axis's unit.
 void label_times(Chart& chart);
 
 // Fits the y axis to all points: from 0 or, if logarithmic, over whole decades.

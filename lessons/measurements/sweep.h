@@ -41,7 +41,6 @@ bool comparable(const std::string& machine, const std::string& other);
 bool completed(const SweepPoint& point);
 bool ran_out(const SweepPoint& point);
 
-// The highest peak of all points.
 record::Bytes highest_peak(const record::Recording& recording);
 // The unit of peaks.
 ShownUnit unit_of_peaks(const record::Recording& recording);

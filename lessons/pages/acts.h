@@ -13,9 +13,9 @@
 namespace headroom::lessons {
 
 struct Act {
-  std::vector<Setting> settings;  // settings to set
-  std::string page;               // page to open
-  TourView view;                  // view to show if neither is set
+  std::vector<Setting> settings;
+  std::string page;
+  TourView view;  // view to show if neither is set
 
   bool sets() const { return !settings.empty(); }
   bool shows() const { return settings.empty() && page.empty(); }

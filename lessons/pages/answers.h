@@ -10,7 +10,7 @@
 namespace headroom::lessons {
 
 struct Answer {
-  std::string_view name;  // "peak_of_step", as a page's question names it
+  std::string_view name;
   AxisUnit unit = AxisUnit::kBytes;
   // Negative if this finished run has no answer (cancelled before its peak); null: no run has one.
   double (*of)(const record::Ledger& run) = nullptr;
@@ -19,6 +19,6 @@ struct Answer {
 };
 
 std::span<const Answer> answers();
-const Answer* find_answer(std::string_view name);  // null: unknown
+const Answer* find_answer(std::string_view name);
 
 }  // namespace headroom::lessons

@@ -34,14 +34,13 @@ extern const BlockType kTextBlock, kFormulaBlock, kFigureBlock, kWidgetBlock, kT
 inline constexpr std::array kBlockTypes{&kTextBlock,   &kFormulaBlock, &kFigureBlock,
                                         &kWidgetBlock, &kTableBlock,   &kTaskBlock};
 
-const BlockType* find_block_type(std::string_view name);  // null: unknown
+const BlockType* find_block_type(std::string_view name);
 
 struct Block {
   const BlockType* type = nullptr;
   std::any content;
   std::vector<Setting> scope = {};  // settings that the block is about; empty: any
 
-  // Null if the block has another type.
   template <class Content>
   const Content* as() const {
     return std::any_cast<Content>(&content);

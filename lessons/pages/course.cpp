@@ -83,7 +83,6 @@ void check_page_links(const std::string& file, const std::string& text, const st
   }
 }
 
-// Reports pages that no chapter names.
 void check_all_listed(const fs::path& folder, const std::set<std::string>& listed, Problems& problems) {
   std::error_code failed;
   std::vector<std::string> files;

@@ -8,15 +8,14 @@
 namespace headroom::lessons {
 
 struct Problem {
-  std::string file;  // "checkpointing.md"
-  int line = 0;      // from 1
+  std::string file;
+  int line = 0;  // from 1
   std::string what;
 
   std::string text() const;  // "checkpointing.md:12: There is no figure …"
 };
 using Problems = std::vector<Problem>;
 
-// "key: value"
 struct Entry {
   std::string key, value;
   int line = 0;

@@ -14,8 +14,8 @@ struct CourseItem {
   std::string says;    // the item in a sentence
   std::string page;    // empty: none yet
   std::string begins;  // the page's sentence that teaches the item
-  std::string figure;  // a figure of the page with data for the item
-  std::string set;     // its parameters, "strategies=two"; empty: defaults
+  std::string figure;
+  std::string set;  // the figure's parameters, "strategies=two"; empty: defaults
 
   bool operator==(const CourseItem&) const = default;
 };

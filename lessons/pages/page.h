@@ -19,7 +19,7 @@ namespace headroom::lessons {
 
 // Changes of the view at a tour step; empty parts change nothing.
 struct TourView {
-  std::string zoom;       // a phase of the step ("loss"), or "all"
+  std::string zoom;       // a phase of the step, or "all"
   std::string highlight;  // key of a kind of memory
   std::string cursor;     // "peak", "begin", "end"
   std::string pin;        // "base", "none", or one of the page's recordings
@@ -30,8 +30,6 @@ struct TourStep {
   std::vector<Block> blocks;
 };
 
-// --- the question
-
 // Answered by dragging a marker on the figure; the right number is measured.
 struct NumberQuestion {
   const Answer* answer = nullptr;
@@ -40,7 +38,7 @@ struct NumberQuestion {
 struct AnswerChoice {
   std::string words;
   bool right = false;
-  std::string misconception;  // key for wrong choices: "only_weights"
+  std::string misconception;  // key for wrong choices
   std::string reply;          // shown after wrong choices
 };
 struct ChoiceQuestion {
@@ -58,12 +56,10 @@ struct QuestionSpec {
 };
 const NumberQuestion* number_of(const QuestionSpec* question);  // null: another kind
 
-// --- the page
-
 // Words for the reader and for a teacher.
 struct Lesson {
   std::string claim;  // the finding, in at most 12 words
-  std::string goal;   // what the reader can do afterwards, in a sentence; may be empty
+  std::string goal;   // what the reader can do afterwards; may be empty
   int minutes = 0;    // reading time; 0: unknown
   std::string notes;  // Markdown for a presenter; may be empty
   std::optional<SecondQuestion> second;
@@ -78,7 +74,7 @@ struct Page {
 
   std::vector<Setting> settings;              // changes to the demo's defaults
   std::vector<Setting> here;                  // more changes, unless a GPU that holds the run is found
-  std::vector<experiments::SweepAxis> sweep;  // the page's sweep over its settings; may be empty
+  std::vector<experiments::SweepAxis> sweep;  // may be empty
   std::vector<std::string> switches;          // keys of settings shown first
   std::vector<std::string> figures;           // the first is the large one
   std::vector<std::string> recordings;        // under assets/recordings, without .hrec
@@ -95,7 +91,6 @@ struct Page {
   std::vector<std::string> sources;  // keys of references
 };
 
-// The page's demo or schema, which declares its settings.
 const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: none or unknown
 // True if the page runs nothing.
 bool calculates(const Page& page);
@@ -112,7 +107,6 @@ struct Chapter {
 // "6.1", "P.2"; `page` counts from 0.
 std::string page_number(const Chapter& chapter, std::size_t page);
 
-// The words of blocks as one Markdown text.
 std::string markdown_of(const std::vector<Block>& blocks);
 std::string markdown_of(const std::vector<TourStep>& steps);
 

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kLeastChoices = 3, kMostChoices = 5;
 
-// A block's lines with their numbers.
 struct QuestionLine {
   std::string_view text;
   int number = 0;
@@ -27,7 +26,6 @@ std::vector<QuestionLine> lines_of(const Part& part) {
   return all;
 }
 
-// Takes the words before the list.
 std::string take_ask(std::vector<QuestionLine>& lines, bool (*starts_list)(std::string_view)) {
   std::string ask;
   std::size_t at = 0;

@@ -85,7 +85,6 @@ class Reader {
     if (!page_.card.empty() && card_named(page_.card) == nullptr) entries.complain(unknown_card(page_.card));
   }
 
-  // Refuses lines that need a demo.
   static void refuse_what_runs(Entries& entries) {
     for (const char* key : {"here", "sweep", "shows", "recordings", "bases", "beside", "command"})
       if (!entries.take(key).empty())

@@ -31,11 +31,10 @@ struct ShownCommand {
 };
 std::vector<ShownCommand> commands_in(std::string_view markdown);
 
-// The input of a block's parser.
 struct BlockSource {
   const Document& document;
   const Part& part;
-  Entries& entries;  // the part's entries
+  Entries& entries;
   const Page& page;  // as far as it is read
   const PageContext& context;
   Problems& problems;
@@ -45,14 +44,12 @@ struct BlockSource {
   void complain(std::string what) { problems.push_back({document.file, part.line, std::move(what)}); }
 };
 
-// Parts of read_page().
 QuestionSpec read_question(const Document& document, const Part& part, Problems& problems);
 std::optional<SecondQuestion> read_second_question(BlockSource& source);
 TourView read_view(const Document& document, const Part& part, const Page& page, Problems& problems);
 void check_words(const Document& document, const Part& part, const Page& page, const PageContext& context,
                  Problems& problems);
 
-// "There is no figure \"memory_timelin\": the nearest is memory_timeline."
 std::string unknown(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known);
 // The names of all elements: names_of(kWidgets, &WidgetInfo::id).
 template <class Range, class Name>

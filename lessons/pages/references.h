@@ -12,7 +12,6 @@ namespace headroom::lessons {
 struct Reference {
   std::string authors, title, year, venue, link;
 
-  // "Chen, T. and others: Training deep nets with sublinear memory cost. arXiv:1604.06174, 2016."
   std::string text() const;
 };
 using References = std::map<std::string, Reference, std::less<>>;

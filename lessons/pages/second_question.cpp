@@ -90,7 +90,6 @@ void check_draws(const SecondQuestion& question, const record::Params& base, Ent
   }
 }
 
-// "{batch}" becomes "8".
 std::string with_values(std::string_view markdown, const SecondQuestion& question, const record::Params& settings) {
   std::string text(markdown);
   for (const experiments::SweepAxis& axis : question.drawn) {

@@ -24,7 +24,7 @@ struct SecondQuestion {
 record::Params settings_of_attempt(const Page& page, int attempt);
 // The right number.
 double key_of(const SecondQuestion& question, const record::Params& settings);
-// Markdown for these settings: drawn values and live numbers filled in.
+// Fills in drawn values and live numbers.
 std::string with_drawn(std::string_view markdown, const SecondQuestion& question, const record::Params& settings);
 
 }  // namespace headroom::lessons

@@ -40,7 +40,6 @@ inline constexpr WidgetInfo kSweepWidget{
 inline constexpr std::array kWidgets{&kSettingsWidget,     &kCalculatorWidget, &kLadderWidget,
                                      &kKernelEditorWidget, &kReportWidget,     &kSweepWidget};
 
-// Null if the id is unknown.
 inline const WidgetInfo* find_widget(std::string_view id) {
   const auto* const found = std::ranges::find(kWidgets, id, &WidgetInfo::id);
   return found == kWidgets.end() ? nullptr : *found;

@@ -35,7 +35,6 @@ std::optional<Link> next_link(std::string_view markdown, std::size_t at) {
   return std::nullopt;
 }
 
-// Replaces each link by `of(link)`.
 template <class Of>
 std::string with_links(std::string_view markdown, const Of& of) {
   std::string text;

@@ -38,7 +38,6 @@ struct Term {
 using Glossary = std::map<std::string, Term, std::less<>>;
 Glossary parse_glossary(std::string_view text);
 
-// The kind of memory whose key is the term's, if any.
 std::optional<record::Category> category_of_term(std::string_view key);
 
 // Number of words, without tags, link targets and formulas.

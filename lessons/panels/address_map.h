@@ -11,7 +11,7 @@
 namespace headroom::lessons {
 
 enum class PieceKind : std::uint8_t {
-  kBlock,  // holds a tensor
+  kBlock,
   kFree,   // reserved but empty
   kLeft,   // within the limit, not reserved yet
   kAsked,  // a failed request
@@ -19,15 +19,15 @@ enum class PieceKind : std::uint8_t {
 
 struct AddressPiece {
   PieceKind kind = PieceKind::kBlock;
-  record::Bytes begin = 0, end = 0;                      // relative to the row
-  record::Category category = record::Category::kOther;  // a block's category
-  record::Bytes requested = 0;                           // a block's bytes before rounding
+  record::Bytes begin = 0, end = 0;  // relative to the row
+  record::Category category = record::Category::kOther;
+  record::Bytes requested = 0;  // a block's bytes before rounding
   std::string tip;
 };
 
 // A row of segments side by side.
 struct AddressRow {
-  std::string label;                 // "3.91 GiB", "14 segments"
+  std::string label;
   std::vector<record::Bytes> seams;  // where all segments but the first begin
   std::vector<AddressPiece> pieces;  // by address
 };

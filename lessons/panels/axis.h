@@ -25,7 +25,7 @@ enum class AxisUnit : std::uint8_t {
 
 // A unit whose `size` is in the axis's units (bytes, nanoseconds, bytes per second).
 struct ShownUnit {
-  std::string_view name;  // "GiB"; empty: no unit
+  std::string_view name;  // empty: no unit
   double size = 1;
 };
 
@@ -41,7 +41,6 @@ struct Axis {
 inline Axis number_axis(double low, double high, std::string name) {
   return {.unit = AxisUnit::kNumber, .low = low, .high = high, .name = std::move(name)};
 }
-// An axis for `count` categories.
 inline Axis category_axis(std::size_t count, std::string name = {}) {
   return {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(count) - 0.5, .name = std::move(name)};
 }

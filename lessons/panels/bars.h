@@ -14,15 +14,15 @@ namespace headroom::lessons {
 struct Bar {
   record::Category category = record::Category::kOther;
   std::string label;
-  double value = 0;                     // bytes
-  std::string value_text;               // "1.96 GiB"
-  std::string note;                     // "8.8 %"
+  double value = 0;  // bytes
+  std::string value_text;
+  std::string note;
   std::optional<double> baseline = {};  // bytes of the compared run
 };
 
 struct Bars {
   Axis x;
-  std::string total_label;  // above the bars: "peak 22.31 GiB"
+  std::string total_label;
   record::Bytes total = 0;
   std::vector<Bar> bars;
 
@@ -33,23 +33,23 @@ struct Bars {
 };
 
 struct RungSpeed {
-  double value = 0;   // tokens/s; 0: not measured
-  std::string text;   // "71,400"
-  std::string delta;  // "+1,200"
-  bool told = true;   // false: the difference is noise
+  double value = 0;  // tokens/s; 0: not measured
+  std::string text;
+  std::string delta;
+  bool told = true;  // false: the difference is noise
 };
 
 // A rung of the ladder: the peak with this switch and all before it. If memory ran out, `bytes` were alive then; a rung
 // that did not run has none.
 struct Rung {
-  std::string label;  // "+ checkpointing"
+  std::string label;
   record::ByCategory bytes{};
   record::Bytes before = 0;  // total of the compared rung; 0: none
   bool out_of_memory = false;
-  std::string value;  // "12.34 GiB"
-  std::string delta;  // "−3.10 GiB"
+  std::string value;
+  std::string delta;
   RungSpeed speed;
-  std::string loss;  // "5.251"
+  std::string loss;
   std::string note;  // what this switch turns off, or why there is no bar
   std::string tip;
   bool predicted = false;  // predicted or by closed form: dashed edge
@@ -59,7 +59,7 @@ struct Rung {
 
 struct Rungs {
   Axis peaks, speeds;
-  std::string foot;  // below the rungs: how to read them
+  std::string foot;
   std::vector<Rung> rungs;
 
   Axes axes() const { return {peaks, speeds}; }

@@ -18,20 +18,19 @@ enum class SeriesKind : std::uint8_t { kFused, kEager, kLibrary, kOther };
 
 struct ChartPoint {
   double x = 0, y = 0;
-  double low = 0, high = 0;    // quantiles 0.2 and 0.8 of y; without spread, both are y
-  std::string label = {};      // "42 µs", drawn if it fits
-  std::string tip = {};        // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
+  double low = 0, high = 0;  // quantiles 0.2 and 0.8 of y; without spread, both are y
+  std::string label = {};    // drawn if it fits
+  std::string tip = {};
   bool out_of_memory = false;  // y: allocated by then or, if `would_be`, needed
   bool would_be = false;
 };
 
-// A point without spread.
 inline ChartPoint exact_point(double x, double y, std::string tip = {}, std::string label = {}) {
   return {.x = x, .y = y, .low = y, .high = y, .label = std::move(label), .tip = std::move(tip)};
 }
 
 struct ChartSeries {
-  std::string label;  // "eager"
+  std::string label;
   SeriesKind kind = SeriesKind::kOther;
   bool published = false;                         // measured elsewhere: hollow and dashed, behind the others
   std::optional<record::Category> category = {};  // bars in this kind's color
@@ -43,7 +42,7 @@ struct ChartSeries {
 
 // A dashed level or roof, with two points or more.
 struct ChartReference {
-  std::string label;  // "copy, 4.27 TB/s"
+  std::string label;
   std::vector<double> x, y;
   bool limit = false;  // it is a card's memory
 };
@@ -56,7 +55,7 @@ struct ChartSpan {
 };
 
 struct Chart {
-  std::string title;  // may be empty
+  std::string title;
   Axis x, y;
   std::vector<std::string> categories;  // names for kCategory
   bool bars = false;                    // false: marks joined by lines
@@ -67,7 +66,6 @@ struct Chart {
   std::vector<ChartSpan> spans;
   bool asked = false;  // its y axis carries the reader's guess
 
-  // A dashed level across the x axis.
   void add_level(std::string label, double level, bool limit = false) {
     references.push_back({std::move(label), {x.low, x.high}, {level, level}, limit});
   }
@@ -78,7 +76,6 @@ struct Chart {
   std::vector<std::string> sentences() const;
 };
 
-// The least and the largest `member` of all points.
 std::pair<double, double> range_of(const std::vector<ChartSeries>& series, double ChartPoint::*member);
 
 // Columns of a chart's table, shared by similar panels.

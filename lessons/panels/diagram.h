@@ -24,7 +24,6 @@ enum class BoxState : std::uint8_t {
   kOne,         // a bit that is 1
 };
 
-// The effect of a click on the figure.
 struct SetParam {
   std::string key, value;
 };
@@ -33,8 +32,8 @@ struct DiagramBox {
   std::string id;       // "f2", in files
   double x = 0, y = 0;  // upper left corner
   double width = 1, height = 1;
-  std::string label = {};  // "f2"
-  std::string note = {};   // below the label: "256 × 128,256"
+  std::string label = {};
+  std::string note = {};  // below the label
   BoxState state = BoxState::kPlain;
   double filled = 1;                                     // share in memory, from the top
   bool marked = false;                                   // has a second outline: a checkpoint
@@ -63,6 +62,6 @@ struct Diagram {
   std::vector<std::string> sentences() const;
 };
 
-std::string_view label_of(BoxState state);  // "not computed yet"
+std::string_view label_of(BoxState state);
 
 }  // namespace headroom::lessons

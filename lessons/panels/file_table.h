@@ -35,7 +35,6 @@ struct FileTable {
 };
 
 std::vector<Cell> headings(std::initializer_list<const char*> columns);
-// Adds a column per category: "weights_bytes".
 void add_category_columns(FileTable& table);
 void add_bytes(std::vector<Cell>& row, const record::ByCategory& bytes);
 Word yes_or_no(bool value);

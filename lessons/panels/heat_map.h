@@ -26,7 +26,7 @@ struct HeatMap {
   // If not empty, verdicts replace the ramp, with a border around cells that fit.
   std::vector<std::vector<predict::Verdict>> states = {};
   std::optional<MapCell> chosen = {};  // cell of the shown settings
-  std::string x_name = {};             // text below the columns' names
+  std::string x_name = {};
 
   FileTable table() const;
   void add_to(nlohmann::json& figure) const;

@@ -23,16 +23,15 @@ struct TimeBox {
   Work work = Work::kOther;
   int count = 1;
   record::Bytes bytes = record::kUnknownBytes;  // of a single kernel
-  std::string label;                            // "RMSNorm", drawn if it fits
+  std::string label;                            // drawn if it fits
   std::string tip;
   std::optional<std::size_t> span = {};  // index into kernel_spans(); empty if merged
   bool selected = false;
 };
 
-// A lane of layers, operations, a device stream, or the host.
 struct Lane {
-  std::string label;  // "Kernel"
-  std::string note;   // above a run's lanes: "634 launches, 41.0 ms of kernels, …"
+  std::string label;
+  std::string note;  // above a run's lanes: "634 launches, 41.0 ms of kernels, …"
   bool thin = false;
   bool baseline = false;  // belongs to the compared run
   std::vector<TimeBox> boxes;
@@ -44,7 +43,6 @@ struct Flow {
   double from = 0, to = 0;
 };
 
-// A search result.
 struct FoundSpan {
   std::size_t span = 0;  // index into kernel_spans()
   double begin = 0, end = 0;
@@ -55,7 +53,7 @@ struct Lanes {
   std::vector<Lane> lanes;            // from the top
   std::vector<Flow> flows = {};       // arrows of the selected kernel
   std::vector<FoundSpan> found = {};  // search results, by time
-  std::string marked = {};            // kernels in the marked range: "48 kernels, 1.20 ms in sum, …"
+  std::string marked = {};            // sums over kernels in the marked range
 
   Axes axes() const { return {x, {}}; }
   FileTable table() const;

@@ -12,15 +12,15 @@ namespace headroom::lessons {
 
 struct TableRow {
   std::optional<record::Category> category;
-  std::string name;  // "Optimizer state"
-  std::string note;  // below the name: "12 · P = 12 × 1,235,814,400"
+  std::string name;
+  std::string note;  // below the name
   std::vector<std::string> cells;
   std::string tip;
 };
 
 struct Table {
-  std::string head;                  // heading over the names
-  std::vector<std::string> columns;  // "formula", "measured"; one per cell
+  std::string head;
+  std::vector<std::string> columns;  // one per cell
   std::vector<TableRow> rows;
   std::string foot;  // a sentence below the table
 

@@ -39,7 +39,7 @@ enum class LineStyle : std::uint8_t {
 
 // A step function with value y[i] over [x[i], x[i+1]); the last value holds to `end`.
 struct StepLine {
-  std::string label;        // "reserved by the allocator 22.8 GiB"
+  std::string label;
   std::string short_label;  // if `label` does not fit
   LineStyle style = LineStyle::kReserved;
   std::vector<double> x, y;
@@ -48,26 +48,26 @@ struct StepLine {
 
 // The card's memory: a line, and a danger zone above it.
 struct CapLine {
-  std::string label;  // "24 GiB card"
+  std::string label;
   double y = 0;
 };
 
 struct PeakMark {
   double x = 0, y = 0;
-  std::string label;  // "peak 22.3 GiB"
+  std::string label;
 };
 
 // The failed allocation, on top of live bytes. The run ends here.
 struct FailedRequest {
   double x = 0;
-  double base = 0;    // bytes allocated before
-  double bytes = 0;   // bytes requested
-  std::string label;  // "requested 3.91 GiB"
+  double base = 0;  // bytes allocated before
+  double bytes = 0;
+  std::string label;
 };
 
 struct ListRow {
   record::Category category = record::Category::kOther;
-  std::string name;   // "Logits"
+  std::string name;
   std::string where;  // "layers 0 to 9"; outside the layers "145 tensors"
   record::Bytes bytes = 0;
   std::uint64_t tensors = 0;
@@ -77,7 +77,7 @@ struct ListRow {
 struct AliveList {
   double position = 0;
   bool at_cursor = false;  // chosen by the reader: a line and a chip show it
-  std::string when;        // "37.7 ms, loss"
+  std::string when;
   record::Bytes total = 0;
   std::vector<ListRow> rows;
   std::uint64_t more_count = 0;
@@ -88,7 +88,7 @@ struct AliveList {
 struct MemoryLevel {
   std::string label;
   record::Bytes bytes = 0;
-  std::string_view meaning;  // one sentence
+  std::string_view meaning;
 };
 
 struct Timeline {

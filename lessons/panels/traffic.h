@@ -12,7 +12,7 @@
 namespace headroom::lessons {
 
 struct TrafficKernel {
-  std::string label;                    // "to fp32"
+  std::string label;
   double begin = 0, end = 0;            // ns, from the form's first kernel
   record::Bytes read = 0, written = 0;  // bytes that must move
   record::Bytes kept = 0;               // written and kept until the backward pass
@@ -22,8 +22,8 @@ struct TrafficKernel {
 };
 
 struct TrafficForm {
-  std::string label;  // "Eager"
-  std::string note;   // "8 launches, 116 µs of kernels"
+  std::string label;
+  std::string note;
   bool ours = false;  // one kernel of the program: ink
   std::vector<TrafficKernel> kernels;
 
@@ -36,7 +36,7 @@ struct Traffic {
   Axis rate;                 // bytes/s
   record::Bytes square = 1;  // bytes per square
   double copy = 0;           // bytes/s of a copy on the same device; 0: unknown
-  std::string copy_label;    // "a large copy: 4.02 TB/s"
+  std::string copy_label;
   std::vector<TrafficForm> forms;
 
   ShownUnit bytes_unit() const;  // suits the form that moves most

@@ -42,7 +42,6 @@ void add_segments(AddressSpace& space, const std::map<Bytes, Bytes>& held, bool 
   }
 }
 
-// Null if no segment holds this address.
 PlacedSegment* holder_of(std::vector<PlacedSegment>& segments, Bytes address) {
   const auto after = std::ranges::upper_bound(segments, address, {}, &PlacedSegment::address);
   if (after == segments.begin()) return nullptr;

@@ -19,7 +19,6 @@ struct PlacedSegment {
   std::vector<PlacedBlock> blocks;  // by address
 };
 
-// A gap between blocks.
 struct FreeRun {
   record::Bytes begin = 0, end = 0;
 };

@@ -51,7 +51,6 @@ std::string where_text(const record::AliveRow& row) {
   return layers.empty() ? blocks : layers;
 }
 
-// The last mark set before the event.
 const record::Mark* mark_at(const record::Recording& recording, std::uint64_t event) {
   const auto& marks = recording.marks();
   const auto after = std::ranges::upper_bound(marks, event, {}, &record::Mark::event_index);

@@ -20,10 +20,9 @@ std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t even
 // "37.7 ms" in the axis's unit; "1,234" for the last event at or before `position`.
 std::string position_text(double position, const Axis& axis);
 
-// "37.7 ms, loss", "19.1 ms, forward, layer 9", "event 1,234, set-up".
 std::string when_text(const record::Recording& recording, std::uint64_t event, double position, const Axis& axis);
 
-// The last sample at or before `time`, else the first sample, if any.
+// The last sample at or before `time`, else the first.
 std::optional<std::int64_t> counter_at(const record::Recording& recording, record::CounterKind kind,
                                        record::Nanoseconds time);
 

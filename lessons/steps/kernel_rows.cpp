@@ -26,7 +26,6 @@ std::string bandwidth_text(const KernelSpan& span, const KernelUnits& units) {
   return ", " + bytes_text(span.bytes, units.bytes) + ", " + amount_text(rate, units.rate);
 }
 
-// "RMSNorm, layer 3, forward: 12.3 µs, 48.00 MiB, 3,900 GB/s; at::native::vectorized_elementwise_kernel<…>"
 std::string tip_of(const Recording& recording, const KernelSpan& span, const KernelUnits& units) {
   std::string tip = operation_name(recording.op_name(span.op));
   if (span.layer != record::kNoLayer) tip += fmt::format("{}layer {}", tip.empty() ? "" : ", ", span.layer);

@@ -25,7 +25,6 @@ double length_of(const std::vector<record::KernelSpan>& spans);
 // An axis that covers `length` unless the view has a range.
 Axis time_axis(const View& view, double length);
 
-// A span placed on an axis.
 struct PlacedSpan {
   const record::KernelSpan* span = nullptr;
   double begin = 0, end = 0;

@@ -21,9 +21,9 @@ inline constexpr record::ParamSpec kStepParam =
     experiments::needs(whole_param("step", "Step", "Number of the step, from 0", 0, 1'000'000, 0), "show", "step");
 
 struct ShownRange {
-  record::StepRange range;   // its step is -1 if it is not one step
-  bool growing = false;      // this part of the run is in progress
-  std::string empty_reason;  // reason if nothing is shown
+  record::StepRange range;  // its step is -1 if it is not one step
+  bool growing = false;     // this part of the run is in progress
+  std::string empty_reason;
 };
 
 // The request that failed at the end of a range; null if the range does not end with a failure.

@@ -80,7 +80,6 @@ double peak_of(const RunInfo& info, const StepSettings& step, const Peaks& peaks
   return card == nullptr ? 0 : predict::products_peak(step, *card).value_or(0);
 }
 
-// The ladder's bar that a rung belongs to.
 std::string_view group_of(const StepSettings& step) {
   if (step.offload.state != predict::StateOffload::kOff) return "optimizer on host";
   if (step.keeps_layer_inputs()) return "checkpoints";

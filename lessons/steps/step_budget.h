@@ -14,8 +14,8 @@
 namespace headroom::lessons {
 
 struct StepBudget {
-  std::string name;   // "bf16"
-  std::string whose;  // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
+  std::string name;
+  std::string whose;  // model, settings and device
   double tokens_per_second = 0;
   double flops_per_token = 0;  // the model's, per token
   double peak = 0;             // operations per second
@@ -30,7 +30,6 @@ struct StepBudget {
   double hfu() const { return model + again; }
 };
 
-// The peak that runs are compared with.
 struct Peaks {
   double given = 0;                     // operations per second for every run; 0: its card's peak
   std::vector<predict::Card> measured;  // replaces the table's cards

@@ -128,7 +128,6 @@ TimeBox box_of(const StepSpans& step, const Zone& zone) {
   return {.begin = step.begin(zone.first), .end = step.end(zone.last), .work = Work::kZone, .bytes = zone.bytes};
 }
 
-// ", forward: 13 kernels, 251 µs"
 std::string zone_text(const StepSpans& step, const Zone& zone) {
   const KernelSpan& span = step.spans()[zone.first];
   const bool on_cpu = span.kind == SpanKind::kHostOperator;
@@ -218,7 +217,6 @@ struct LanePlaces {
   std::map<int, std::size_t> rows;  // by row_of()
 };
 
-// Arrows from the call to each span it launched.
 void add_launch(Lanes& panel, const StepSpans& step, std::size_t chosen, const LanePlaces& lanes) {
   const KernelSpan& span = step.spans()[chosen];
   if (span.correlation == 0 || !lanes.rows.contains(-1)) return;
@@ -259,7 +257,6 @@ bool holds(std::string_view text, std::string_view wanted) {
   return std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), equal) != text.end();
 }
 
-// Matches the name of the operation or the kernel.
 std::vector<FoundSpan> found_in(const StepSpans& step, std::string_view wanted) {
   std::vector<FoundSpan> found;
   if (wanted.empty()) return found;

@@ -11,7 +11,6 @@
 
 namespace headroom::lessons {
 
-// The spans of one step on the memory's axis.
 class StepSpans {
  public:
   // Times count from the step's first mark. Empty if the run was not traced or the axis counts events.
@@ -40,7 +39,6 @@ struct SpanSums {
   bool on_cpu = false;
 };
 SpanSums sums_of(const StepSpans& step, double begin, double end);
-// "48 kernels, 1,200 µs in total, median 23.1 µs, 92 % busy"
 std::string sums_text(const SpanSums& sums);
 
 // Adds the shown run's lanes with the selected kernel's arrows, search results and the marked range, then `baseline`'s

@@ -13,7 +13,6 @@
 
 namespace headroom::lessons {
 
-// The part of a step to sum up or draw.
 struct SpanFilter {
   std::int32_t step = 0;
   std::string_view op = {};  // "mlp.rms_norm", or an ending, "rms_norm"; empty: all
@@ -45,7 +44,6 @@ std::int32_t last_traced_step(const record::Recording& recording);
 // One sentence on why there are no kernels to show; empty if there are.
 std::string why_not_traced(const record::Recording& recording);
 
-// Classifies a span by its name.
 Work work_kind(const record::Recording& recording, const record::KernelSpan& span);
 
 }  // namespace headroom::lessons

@@ -13,7 +13,6 @@ std::optional<record::Bytes> closed_activation_bytes(const record::Params& setti
 // True if all closed forms give both settings the same bytes.
 bool same_bytes(const record::Params& a, const record::Params& b);
 
-// Fills the provenance of a closed form of these settings.
 void set_formula(FigureHead& head, const record::Params& settings);
 
 // Adds a line over the integers of `swept`, labeled in symbols, if the bytes are known.

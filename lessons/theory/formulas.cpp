@@ -27,8 +27,8 @@ constexpr std::int64_t kFp32 = 4;
 std::string count(std::int64_t n) { return record::format_count(n); }
 
 struct Value {
-  std::string symbols;  // "2 · P"
-  std::string numbers;  // "2 × 1,235,814,400"
+  std::string symbols;
+  std::string numbers;
   Bytes bytes = 0;
 };
 

@@ -23,14 +23,13 @@ inline constexpr std::array<record::Choice, 4> kFormulaModels{{{"llama-3.2-1b", 
 
 struct FormulaMoment {
   predict::Place place{};
-  std::string name;       // "at the loss"
-  std::string brief;      // "loss"
+  std::string name;
+  std::string brief;
   record::Bytes sum = 0;  // total on the device
 
   bool operator==(const FormulaMoment&) const = default;
 };
 
-// Bytes of one kind at one moment.
 struct FormulaCell {
   record::Bytes bytes = 0;
   std::string formula;  // "2 · P = 2 × 1,235,814,400"; empty if there is no short one
@@ -39,7 +38,7 @@ struct FormulaCell {
 };
 
 struct FormulaRow {
-  std::string name;  // "Optimizer state"
+  std::string name;
   record::Category category = record::Category::kOther;
   bool on_host = false;            // host memory, in no sum
   std::vector<FormulaCell> cells;  // one per moment

@@ -45,7 +45,7 @@ inline std::optional<LineFit> fit_line(std::span<const LinePoint> points) {
 
 struct LargerFit {
   double constant = 0;
-  double slope = 0;  // y per x
+  double slope = 0;
 
   double at(double x) const { return std::max(constant, slope * x); }
 };

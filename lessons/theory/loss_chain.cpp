@@ -34,7 +34,6 @@ class LossTensors {
                 fmt::format("{} · V · {}", shifted ? "B (T − 1)" : "B · T", element),
                 rows * step_.model.vocab_size * element);
   }
-  // Makes the current step the tensor's last.
   void let_go(std::size_t tensor) { chain_.tensors[tensor].last = chain_.steps.size() - 1; }
 
   LossChain take() {

@@ -11,7 +11,7 @@
 namespace headroom::lessons {
 
 struct ChainTensor {
-  std::string name;   // "shifted copy, fp32"
+  std::string name;
   std::string shape;  // "B (T − 1) · V · 4"
   record::Bytes bytes = 0;
   std::size_t first = 0, last = 0;  // first and last step in memory

@@ -107,7 +107,7 @@ std::string number_text(double value, int digits) {
   if (size == std::floor(size) && size < 1e6)
     return fmt::format("{}{}", sign, record::format_count(static_cast<std::int64_t>(size)));
   if (size >= 1e-3 && size < 1e6) return fmt::format("{}{:.{}g}", sign, size, digits);
-  const std::string text = fmt::format("{:.{}e}", size, digits - 1);  // "3.40e+38"
+  const std::string text = fmt::format("{:.{}e}", size, digits - 1);
   const std::size_t e = text.find('e');
   std::string front = text.substr(0, e);
   if (digits > 3 && front.find_last_not_of("0.") != std::string::npos)  // "1.5" needs fewer digits

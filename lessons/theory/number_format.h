@@ -51,7 +51,6 @@ double rounded(const NumberFormat& format, double value, Rounding rounding = Rou
 
 // The bits of a number, even infinite or NaN: sign, exponent and fraction from the highest bit down.
 std::uint32_t code_of(const NumberFormat& format, double number);
-// The number that has these bits.
 double number_of_code(const NumberFormat& format, std::uint32_t code);
 
 // Numbers in [low, high), both nonnegative and of the format.
@@ -59,7 +58,6 @@ std::int64_t numbers_between(const NumberFormat& format, double low, double high
 
 // "65,504", "0.00781", "3.40·10³⁸": with `digits` significant digits.
 std::string number_text(double value, int digits = 3);
-// "2⁻⁷"
 std::string power_of_two(int exponent);
 
 }  // namespace headroom::lessons

@@ -16,9 +16,9 @@ enum class NodeState : std::uint8_t { kNotYet, kAlive, kRecomputed, kFreed };
 struct ScheduleFrame {
   std::vector<NodeState> forward;   // 0 … n − 1
   std::vector<NodeState> backward;  // 1 … n, at index i − 1
-  std::string action;               // "f3 is recomputed from f2"
-  std::size_t alive = 0;            // nodes in memory
-  std::size_t evaluations = 0;      // evaluations of forward nodes so far
+  std::string action;
+  std::size_t alive = 0;        // nodes in memory
+  std::size_t evaluations = 0;  // evaluations of forward nodes so far
 };
 
 // A chain of n forward nodes that keeps the input and the nodes in `kept`. Five nodes with f2 kept: 18 frames, at most

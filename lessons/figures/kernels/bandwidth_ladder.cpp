@@ -76,7 +76,7 @@ void add_bandwidth_ladder_panels(FigureData& figure, const FigureInput& input) {
   record::Bytes most = 0;
   for (const Measurement& row : input.run->recording().measurements()) most = std::max(most, row.bytes);
   const ShownUnit bytes = byte_unit(static_cast<double>(most));
-  double low = HUGE_VAL, high = 0;  // ends of the axis
+  double low = HUGE_VAL, high = 0;
   for (const Place& place : kCopyPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {

@@ -29,7 +29,6 @@ Spread memory_of(const Measurement& row) {
   return {bytes, bytes, bytes};
 }
 
-// "RMSNorm, eager, 8,192 × 4,096, bf16: 832.00 MiB on top of its inputs"
 std::string memory_text(const Measurement& row, const RowUnits& units) {
   return fmt::format("{}, {}, {}, {}: {} on top of its inputs", panel_title(row.panel), variant_label(row.variant),
                      shape_label(row), row.storage, bytes_text(row.extra_memory, units.memory));

@@ -57,7 +57,6 @@ constexpr std::array kChunkCurveSchema{
                       .default_number = 70},
 };
 constexpr std::int64_t kFirstChunk = 32, kLastOfBytes = 4096;
-// Token counts in the rule's table.
 constexpr std::array<std::int64_t, 4> kTokens{1024, 4096, 8192, 98'304};
 
 struct ShownChunk {
@@ -104,7 +103,6 @@ std::string chunk_text(const ChunkedLoss& loss, std::int64_t chunk) {
   return fmt::format("C = {}, n = {}", record::format_count(chunk), record::format_count(loss.chunks(chunk)));
 }
 
-// A dashed vertical line at the rule's chunk.
 ChartReference rule_line(const ChunkedLoss& loss, double high) {
   const auto x = static_cast<double>(loss.rule());
   return {.label = "rule: " + chunk_text(loss, loss.rule()), .x = {x, x}, .y = {0, high}};
@@ -168,7 +166,6 @@ Chart time_over(const ShownChunk& shown, bool hidden) {
   return chart;
 }
 
-// "8,192 tokens: C = 256"
 Table rule_table(const ShownChunk& shown) {
   Table table{.head = "The chunk rule by tokens", .columns = {"C", "n", "C · V ÷ (BT · H)"}};
   std::vector<std::int64_t> all(kTokens.begin(), kTokens.end());

@@ -12,7 +12,6 @@ namespace {
 using record::KernelSpan;
 using record::Recording;
 
-// A form to compare, as the page names it.
 struct FormName {
   std::string_view key, label;
   bool asked = false;  // hidden until the answer

@@ -18,7 +18,7 @@ using record::Bytes;
 using record::KernelSpan;
 using record::Recording;
 
-// Traffic of one operation of the composition. `kept`: autograd keeps what it writes.
+// `kept`: autograd keeps what the operation writes.
 struct TrafficOperation {
   std::string_view label;
   Bytes read = 0, written = 0;        // bytes per number
@@ -64,7 +64,6 @@ std::optional<TrafficShape> shape_of(const Recording& recording, Bytes fused) {
   return shape;
 }
 
-// "to fp32: 26.8 µs, reads 16.00 MiB, writes 32.00 MiB, kept for backward, 1,880 GB/s"
 std::string tip_of(const TrafficKernel& kernel, const Traffic& panel) {
   const ShownUnit bytes = panel.bytes_unit();
   return fmt::format("{}: {}, reads {}, writes {}{}, {}", kernel.label,
@@ -119,7 +118,6 @@ std::string note_of(const TrafficForm& form, bool on_cpu, const ShownUnit& unit)
                      amount_text(time, unit));
 }
 
-// Adds the benchmark's large copy.
 void add_copy(Traffic& panel, const Recording& bench) {
   for (const Measurement& row : bench.measurements())
     if (row.panel == Measurement::kCopy && row.timing == main_timing(bench) && row.median > 0)

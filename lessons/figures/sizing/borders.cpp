@@ -47,9 +47,9 @@ std::string border_tip(Border border, const PredictedStep& step, Bytes limit) {
 
 struct BorderRow {
   Border border{};
-  std::vector<const PredictedStep*> steps;  // steps by batch
-  const PredictedStep* largest = nullptr;   // largest step that fits
-  const PredictedStep* next = nullptr;      // first step that does not fit
+  std::vector<const PredictedStep*> steps;  // by batch
+  const PredictedStep* largest = nullptr;   // largest that fits
+  const PredictedStep* next = nullptr;      // first that does not fit
 };
 
 BorderRow border_row(Border border, Bytes limit) {

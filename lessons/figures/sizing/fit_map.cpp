@@ -58,7 +58,7 @@ class MapSteps {
 };
 
 std::string words_of(std::int64_t batch, std::int64_t sequence, const predict::Fit& fit) {
-  const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // the cells' unit
+  const ShownUnit unit = byte_unit(double{2 * record::kGiB});
   const Bytes left = fit.limit - fit.reserved;
   return fmt::format("{} × {} tokens: {}, {} {} of {}", record::format_count(batch), record::format_count(sequence),
                      predict::label_of(fit.verdict), bytes_text(std::abs(left), unit), left >= 0 ? "left" : "missing",

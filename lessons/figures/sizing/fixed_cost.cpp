@@ -48,7 +48,7 @@ using TimedSteps = std::map<std::int64_t, Timed>;  // by tokens
 double time_of(double tokens, double tokens_per_second) { return tokens / tokens_per_second * 1e9; }
 double speed_of(double tokens, double time) { return tokens / time * 1e9; }
 
-// One strategy's steps. Repeated runs of the report give the slowest and fastest times.
+// Repeated runs of the report give the slowest and fastest times.
 TimedSteps published_steps(const ReportSweep& sweep, std::string_view strategy) {
   TimedSteps steps;
   for (const bool repeats : {false, true})
@@ -83,7 +83,7 @@ TimedSteps recorded_steps(const ReportSweep& sweep, std::string_view strategy, c
 
 // The report's or the shown run's steps.
 struct Owner {
-  std::string name;  // "Report, RTX 4090"
+  std::string name;
   bool published = false;
   std::array<TimedSteps, kStrategyLooks.size()> steps;
 
@@ -91,7 +91,6 @@ struct Owner {
   const TimedSteps& all() const { return steps.back(); }
 };
 
-// Points that both laws are fitted to.
 std::vector<LinePoint> fitted_points(const Owner& owner, const record::Params& params) {
   const std::string& wanted = params.text("points");
   const std::size_t most = wanted == "all" ? owner.all().size() : static_cast<std::size_t>(std::stoi(wanted));
@@ -109,7 +108,6 @@ std::optional<LineFit> what_if(const LineFit& line, const std::string& change) {
   return std::nullopt;
 }
 
-// "2.75 s + 0.0711 s per 1,000 tokens"; one unit for all times.
 std::string words_of(const LineFit& line, const ShownUnit& unit) {
   return fmt::format("{} + {} per 1,000 tokens", amount_text(line.at_zero, unit), amount_text(1000 * line.slope, unit));
 }
@@ -141,7 +139,6 @@ ChartReference curve_of(const Fit& fit, std::string label, const Axis& x, bool s
   return curve;
 }
 
-// "2.75 s + 0.0711 s per 1,000 tokens, off by up to 14 %"
 template <class Fit>
 std::string words_with_miss(const Fit& fit, std::span<const LinePoint> points, const ShownUnit& unit) {
   return fmt::format("{}, off by up to {:.0f} %", words_of(fit, unit), 100 * worst_miss(fit, points));
@@ -208,7 +205,6 @@ std::string changes(const TimedSteps& steps, const TimedSteps& plain) {
   return words.empty() ? "–" : words + " %";
 }
 
-// "Hugging Face's way: 3.09, 3.20, 3.37 s at 1,024, 4,096, 8,192 tokens"
 std::string plain_words(const TimedSteps& plain, const ShownUnit& unit) {
   std::string times, at;
   for (const auto& [tokens, step] : plain) {

@@ -51,7 +51,6 @@ bool is_off(const SweepPoint& point) {
   return point.outcome.kind == record::OutcomeKind::kCancelled && !point.outcome.message.empty();
 }
 
-// "naive: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470), on NVIDIA H200"
 std::string tip_of(const SweepPoint& point, const std::string& machine, const ShownUnit& unit) {
   std::string tip = point_text(point, experiments::ladder_label(point.label), unit);
   if (is_computed(point)) return tip + " (not measured)";
@@ -140,7 +139,6 @@ void compare_rung(Rung& rung, const SweepPoint& point, const std::string& machin
   rung.speed.told = std::abs(point.tokens_per_second - with.speed) > kSpeedNoise * with.speed;
 }
 
-// Says which rungs are measured, on how many machines, and what is noise.
 std::string foot_of(const record::Recording& ladder, bool hidden) {
   const std::vector<SweepPoint>& points = ladder.sweep_points();
   const auto count = [&](auto is) { return std::ranges::count_if(points, is); };
@@ -188,8 +186,8 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   panel.peaks = peaks_axis(input);
   const ShownUnit unit = unit_of(panel.peaks);
   double fastest = 1;
-  Compared before;                   // never a rung that did not fit: its peak is unknown
-  const SweepPoint* last = nullptr;  // the last rung that ran
+  Compared before;  // never a rung that did not fit: its peak is unknown
+  const SweepPoint* last = nullptr;
   const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
   const bool to_before = params.text("delta") == "step";
   for (const SweepPoint& point : points) {

@@ -142,7 +142,6 @@ record::Params params_of(record::RunInfo info, const SweepPoint& point) {
   return step_params_of(info);
 }
 
-// Measured peaks of runs with these settings.
 void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& input, const ShownUnit& unit) {
   ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .over = true};
   for (const record::Ledger* run : {input.baseline, input.run}) {

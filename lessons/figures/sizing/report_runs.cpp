@@ -37,7 +37,6 @@ double place_of(const ReportSweep& sweep, std::int64_t value) {
   return static_cast<double>(std::ranges::find(sweep.places, value) - sweep.places.begin());
 }
 
-// "all, batch 8, 1,024 tokens"
 std::string name_of(const StrategyLook& strategy, std::int64_t batch, std::int64_t seq) {
   return fmt::format("{}, batch {}, {} tokens", strategy.short_label, batch, record::format_count(seq));
 }

@@ -32,7 +32,6 @@ std::string_view key_of_label(std::string_view label) {
   return equals == std::string_view::npos ? std::string_view() : label.substr(0, equals);
 }
 
-// The requested settings: "seq=128, batch=4".
 std::string name_of(const SweepPoint& point) { return point.series + (point.series.empty() ? "" : ", ") + point.label; }
 
 // "4" of "batch=4", if it is a number.
@@ -88,7 +87,6 @@ Places places_of(const record::Recording& recording) {
   return places_of(schema_of(recording.info()), labels);
 }
 
-// "Keep every, layers"
 std::string axis_name(const record::ParamSpec& swept) {
   return std::string(swept.label) + (swept.unit.empty() ? "" : ", " + std::string(swept.unit));
 }

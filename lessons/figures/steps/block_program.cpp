@@ -70,7 +70,6 @@ std::int64_t touched(const Grid& grid, std::int64_t program, std::int64_t thread
 
 std::string count_text(std::int64_t number) { return record::format_count(number); }
 
-// "1,000", "1,000 to 1,003"
 std::string span(std::int64_t first, std::int64_t length) {
   return length == 1 ? count_text(first) : fmt::format("{} to {}", count_text(first), count_text(first + length - 1));
 }

@@ -125,7 +125,6 @@ std::string along_x(const Checked& checked) {
   return fmt::format("Dot product of dx with x: {}.", number(along, 4));
 }
 
-// A row of one text per number.
 template <class Text>
 TableRow row(std::string name, Text text) {
   TableRow made{.name = std::move(name)};

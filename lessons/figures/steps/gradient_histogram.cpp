@@ -98,7 +98,6 @@ void fit(Chart& chart, double low, double high) {
              .name = "how many"};
 }
 
-// "In fp16: 0.3 % become zero, 53.8 % lose digits, 0.0 % become infinite"
 std::string outcome(const Histogram& gradients, const NumberFormat& format, int shift) {
   const Range range = range_of(format);
   std::int64_t lost = 0, coarse = 0, infinite = gradients.not_finite;

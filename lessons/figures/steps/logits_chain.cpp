@@ -144,7 +144,6 @@ class ChainDiagram {
   Diagram diagram_;
 };
 
-// "16 · V · B · T − 8 · V · B"
 std::string symbols(const StepSettings& step) {
   const predict::LossCode code = predict::loss_code(step);
   const std::int64_t element = step.element_bytes(), kept = code.returns_output && step.loss.keep_output ? 1 : 0;

@@ -56,7 +56,7 @@ struct Shot {
   ShownRange shown;
   TimeMap map;
   std::vector<record::PhaseSpan> spans;
-  double data_end = 0;  // end of the shown data
+  double data_end = 0;
 
   const record::Recording& recording() const { return run.recording(); }
   std::uint64_t first() const { return map.first(); }

@@ -29,7 +29,6 @@ std::string signed_bytes(Bytes bytes, const ShownUnit& unit) {
   return bytes == 0 ? "as in A" : change_text(bytes, unit) + " to A";
 }
 
-// `baseline`: run A's peak, or null.
 Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::Peak* baseline) {
   const Bytes total = peak.totals.allocated;
   const Bytes cap = run.recording().info().cap;

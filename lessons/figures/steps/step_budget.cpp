@@ -57,7 +57,6 @@ predict::AttentionFlops attention_of(const record::Params& params) {
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string tera(double flops) { return fmt::format("{:.3g} TFLOP/s", flops / kTera); }
 
-// "…: 69,894 tokens/s × 7.415 GFLOP = 518 TFLOP/s of 989: MFU 52.4 %, HFU 52.4 %"
 std::string tip_of(const StepBudget& budget) {
   std::string text = fmt::format("{}: {} tokens/s × {:.4g} GFLOP = {} of {}: MFU {}, HFU {}", budget.whose,
                                  speed_text(budget.tokens_per_second), budget.flops_per_token / kGiga,

@@ -57,7 +57,6 @@ std::vector<StepShot> shots_of(const FigureInput& input) {
   return shots;
 }
 
-// "batch 4, checkpointing, weights on the host": settings in the ladder's words.
 std::string name_of(const record::RunInfo& info) {
   const record::Schema schema = experiments::training_step().schema;
   const record::Params params = record::Params::known_of(schema, info.params), defaults(schema);

@@ -9,8 +9,8 @@
 namespace headroom::lessons {
 
 struct FigureBlock {
-  std::string figure;             // id of a figure of the page
-  std::vector<Setting> settings;  // the figure's parameters
+  std::string figure;
+  std::vector<Setting> settings;
 };
 
 }  // namespace headroom::lessons

@@ -22,7 +22,6 @@ namespace {
 using record::ParamKind;
 using record::Params;
 
-// "batch>=8", split.
 struct Condition {
   std::string key, sign, value;
 };
@@ -49,7 +48,6 @@ std::optional<TaskCard> task_card(const std::string& name, Entries& entries) {
   return std::nullopt;
 }
 
-// Reads a goal word by word.
 class GoalReader {
  public:
   GoalReader(record::Schema schema, Entries& entries) : schema_(schema), entries_(entries) {}

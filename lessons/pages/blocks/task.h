@@ -13,7 +13,6 @@ namespace headroom::lessons {
 
 struct Page;
 
-// The wanted value of one setting.
 struct TaskSetting {
   enum class Is : std::uint8_t { kOneOf, kAtLeast, kAtMost };
 
@@ -22,12 +21,10 @@ struct TaskSetting {
   std::vector<std::string> values;  // one value unless kOneOf; valid in the schema
 };
 bool holds(const TaskSetting& wanted, const record::Params& params);
-// "Batch: at least 8", "Adapters: off or LoRA".
 std::string words_of(const TaskSetting& wanted, record::Schema schema);
 
-// The card that the step must fit on.
 struct TaskCard {
-  std::string name;          // "GeForce RTX 4090", "24 GiB"
+  std::string name;
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process;
   std::optional<double> compute_capability = {};  // empty: unknown

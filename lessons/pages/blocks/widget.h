@@ -9,12 +9,11 @@
 namespace headroom::lessons {
 
 struct WidgetBlock {
-  std::string widget;  // id
+  std::string widget;
 };
 
 // Why the page cannot have this widget; empty if it can.
 std::string why_no_widget(std::string_view id, const Page& page);
-// "To work with: runs the report's experiment."
 std::string words_of_widget(std::string_view id);
 
 }  // namespace headroom::lessons

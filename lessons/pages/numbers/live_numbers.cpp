@@ -85,7 +85,6 @@ std::string kept_of(const NumberInput& input) {
   });
 }
 
-// "Llama 3.2 1B"
 std::string model_name(const NumberInput& input) {
   if (input.settings == nullptr) return {};
   const std::string& model = input.settings->text("model");

@@ -14,16 +14,16 @@ namespace headroom::lessons {
 struct NumberInput {
   const record::Params* settings = nullptr;  // of train_step: the run's, else the reader's
   const record::Ledger* run = nullptr;       // null: nothing has run
-  const record::Ledger* baseline = nullptr;  // run A; null: none
+  const record::Ledger* baseline = nullptr;
 };
 
 struct LiveNumber {
-  std::string_view name;  // "logits.bytes"
+  std::string_view name;
   // The number with its unit; empty if unknown, such as a peak without a run.
   std::string (*text)(const NumberInput& input);
 };
 std::span<const LiveNumber> live_numbers();
-const LiveNumber* find_number(std::string_view name);  // null: unknown
+const LiveNumber* find_number(std::string_view name);
 
 // A `{name}` in a text, but not in formulas between $.
 struct NumberPlace {
@@ -32,7 +32,7 @@ struct NumberPlace {
 };
 std::vector<NumberPlace> numbers_in(std::string_view markdown);
 
-// Inserts the numbers. A sentence with an unknown number is dropped.
+// Drops a sentence with an unknown number.
 std::string with_numbers(std::string_view markdown, const NumberInput& input);
 // The numbers' texts in order; empty if unknown.
 std::vector<std::string> number_texts(std::string_view markdown, const NumberInput& input);
