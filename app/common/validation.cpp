@@ -97,8 +97,8 @@ ComparedRun compare_peaks(const record::Params& params, const record::Recording&
   return run;
 }
 
-// Runs in a fresh engine until the end or until memory runs out. Otherwise null, with the reason in `trouble` unless
-// stopped.
+// Runs in a fresh engine; returns the recording if the run completes or runs out of memory. Otherwise returns null and
+// sets `trouble` to the reason, or leaves it empty if the user stopped the run.
 std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
                                                       std::string& trouble) {
   std::unique_lock lock(tools.device, std::defer_lock);  // held until the engine has exited

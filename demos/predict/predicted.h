@@ -26,8 +26,8 @@ struct PredictOptions {
   const Card* card = nullptr;      // gives the phases' durations on a GPU; null: no times
 };
 
-// `trace`: the planner's recording of `traced`, which is traced_settings(settings) or `settings`. Returns nullopt if
-// the steps or micro-batches are not alike; then trace `settings`.
+// `trace` is the planner's recording of `traced`, which is either traced_settings(settings) or `settings`. Returns nullopt
+// if the steps or micro-batches differ; the caller must then trace `settings` itself.
 std::optional<PredictedStep> predicted(const record::Recording& trace, const record::Params& traced,
                                        const record::Params& settings, const PredictOptions& options);
 

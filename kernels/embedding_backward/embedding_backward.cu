@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
     }
     if (lane == kWarp - 1) warp_counts[warp] = before;
     __syncthreads();
-    int rank = found + before - __popc(matches) - skipped;  // of this thread's first match
+    int rank = found + before - __popc(matches) - skipped;  // rank of this thread's first match
     for (int w = 0; w < kWarps; ++w) {
       if (w < warp) rank += warp_counts[w];
       found += warp_counts[w];

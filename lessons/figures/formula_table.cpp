@@ -181,7 +181,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   Table table = Rows(formulas, beside).table();
   record::RunInfo asked = run_with(settings);
   if (run != nullptr && settings.text("weights") == step_params_of(*run).text("weights"))
-    asked.provenance = run->provenance;  // the checkpoint's shape
+    asked.provenance = run->provenance;  // carries the checkpoint's shape
   figure.head.provenance_line = has_run ? provenance_line(asked) : settings_line(asked);
   if (run_fits) {
     set_run(figure.head, input.run->recording(), *input.params);

@@ -114,7 +114,7 @@ float end_of_what_fits(const Control& control, const std::vector<double>& stops)
   return (static_cast<float>(first) - 0.5f) / static_cast<float>(stops.size() - 1);
 }
 
-// Marks of runs with what they showed of the card's border, unless that would answer the page's question.
+// One mark per run, which shows whether it fitted into the card's memory, unless that would answer the page's question.
 std::vector<SliderMark> marks_of(const Control& control, const std::vector<double>& stops) {
   std::vector<SliderMark> marks;
   page::PageModel& page = control.frame.page;

@@ -69,7 +69,8 @@ record::Bytes between_layers_bytes(const StepSettings& step);
 // With checkpoints: the kept inputs and k recomputed layers, n/k · a_input + k · a_layer. 1B as above: 7,189,561,344;
 // with k = 4: 1,847,721,984.
 record::Bytes activation_bytes(const StepSettings& step);
-// Three fp8 scales per projection, each with the largest magnitudes of 16 steps. 1B: 26,884; 0 without fp8.
+// Three fp8 scales per projection, each with the largest magnitude of each of 16 steps. Llama 3.2 1B: 26,884 bytes; 0
+// without fp8.
 record::Bytes fp8_scale_bytes(const StepSettings& step);
 // Rows of the product's gradient that fused SwiGLU computes at a time in fp8: an eighth of `rows`, but enough tiles to
 // fill a GPU. 98,304 rows: 12,288; 16,384: 4,096.

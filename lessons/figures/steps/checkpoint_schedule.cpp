@@ -1,5 +1,5 @@
-// Gradient checkpointing frame by frame: nodes in memory and forward evaluations, and both counts over k if every k-th
-// node is kept.
+// Gradient checkpointing frame by frame: the nodes in memory and the forward evaluations so far. Also plots both counts
+// against k, where every k-th node is kept.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -99,7 +99,8 @@ TEST_CASE("bias corrections equal the paper's powers") {
 
 TEST_CASE("stochastic rounding takes one of the two neighbors and keeps the mean") {
   constexpr std::int64_t kCount = 400'000;
-  // A step of a third of the distance 2^-7 between neighbors: the lower one has probability 1/3.
+  // Steps down by a third of the gap 2^-7 between neighboring numbers, so rounding picks the lower neighbor with
+  // probability 1/3.
   const auto stepped = [&](std::uint64_t seed, std::int64_t t, std::int64_t number) {
     const at::Tensor p = at::full({kCount}, 1.5f, at::kBFloat16), m = at::zeros({kCount}), v = at::zeros({kCount});
     const kernels::AdamWParameter one{.param = p,

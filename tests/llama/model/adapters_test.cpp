@@ -1,4 +1,4 @@
-// Adapters: initially the base model, then W + α/r · B A; their bytes and plans.
+// Adapters: the model first equals the base model, later W + α/r · B A; the adapters' bytes and plans.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
-// Layer weights in host memory. The device has the current and the next layer's weights, and in backward a whole
-// segment's if one input is kept for several layers. ZeRO-Infinity with one GPU: Rajbhandari et al. 2021,
-// arXiv:2104.07857, section 5.1.
+// Keeps the layers' weights in host memory. The device holds the weights of the current and the next layer, and in the
+// backward pass those of a whole segment if only the segment's input is kept. ZeRO-Infinity with one GPU: Rajbhandari et
+// al. 2021, arXiv:2104.07857, section 5.1.
 #pragma once
 
 #include <cstdint>
