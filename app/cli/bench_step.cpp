@@ -26,7 +26,7 @@ using record::Params;
 namespace {
 
 constexpr int kTracedSteps = 15;
-constexpr double kKernelsGoal = 1.10;  // step / kernels, with all kernels on, 1 x 1,024 tokens, no CUDA graph
+constexpr double kKernelsGoal = 1.10;  // step time / kernel time; all our kernels, 1 x 1,024 tokens, no CUDA graph
 
 record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   Params params = fast_step();
@@ -38,7 +38,7 @@ record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   return params;
 }
 
-// The warm, whole steps of a trace.
+// Measurements of a trace's complete steps after the warm-up.
 struct TracedSteps {
   std::vector<double> kernel_times;
   lessons::StepWork last;

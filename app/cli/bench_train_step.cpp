@@ -1,5 +1,5 @@
-// headroom bench train_step: compares the step's time with its bound, the time of its GEMMs plus that of moving all
-// other bytes at copy bandwidth.
+// headroom bench train_step: compares the step's time with a lower bound: the time of its GEMMs plus the time to move
+// all other bytes at copy bandwidth.
 #include "app/cli/commands/bench.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ record::Result<Shape> shape_of(const Params& params) {
   return shape;
 }
 
-// The bound's times in ns, the copy rate, and the FLOPs of the GEMMs.
+// The bound's times (ns), the copy rate, and the GEMMs' FLOPs.
 struct BoundTimes {
   double products = 0, other = 0;
   double copy_bytes_per_second = 0;

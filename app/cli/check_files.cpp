@@ -26,7 +26,7 @@ using record::Params;
 
 namespace {
 
-// Source code has line breaks; a file name has none.
+// `source` is code if it contains line breaks, otherwise a file name.
 record::Status check_source(std::string_view key, const std::string& source) {
   std::error_code failed;
   if (source.find('\n') == std::string::npos && !fs::is_regular_file(source, failed))

@@ -9,7 +9,7 @@
 namespace headroom::app {
 
 // Data, checkpoint and source must be readable; files to write must be new and fit on the disk. An engine on another
-// machine checks its own files. A plan reads no data.
+// machine checks its own files. `reads_data` is false for plans.
 record::Status check_files(const experiments::DemoInfo& demo, const record::Params& params, const EngineChoice& engine,
                            bool reads_data = true);
 

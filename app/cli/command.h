@@ -17,7 +17,7 @@ namespace headroom::app {
 
 class OptionList;
 
-// Each command's options derive from this, and the command declares those that it uses.
+// Base of each command's options. A command declares only the common options that it uses.
 struct CommonOptions {
   std::vector<std::string> set;  // key=value
   std::optional<std::string> device, cap, record;
@@ -26,7 +26,7 @@ struct CommonOptions {
   std::string engine;
 };
 
-// Sets a parameter that has its own option; fails if the demo lacks it.
+// Sets a parameter that has its own option; fails if the demo lacks the parameter.
 record::Status set_flag(record::Params& params, std::string_view demo, std::string_view key,
                         const std::optional<std::string>& value);
 // Applies --set, --device and --cap.
@@ -64,7 +64,7 @@ struct Command {
 std::span<const Command* const> commands();
 
 // Makes Command::make from declare(options, list), run(options) and an optional check(options), which may return a
-// value. A device that this machine lacks is no mistake in the options.
+// value. check() accepts a device that this machine lacks.
 template <class Options, auto kDeclare, auto kRun, auto kCheck = nullptr>
 std::unique_ptr<Invocation> make_invocation() {
   class Typed final : public Invocation {

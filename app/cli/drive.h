@@ -18,7 +18,7 @@ record::Status wait_for_engine(backend::Backend& engine);
 // Fails if `device` is set, not auto, and not one of the engine's.
 record::Status check_device(const backend::Backend& engine, const record::Params& params);
 
-// The session's engine, once it has greeted, if it has the device of `params`.
+// Waits for the session's engine to greet; fails if the engine lacks the device that `params` names.
 record::Result<backend::Backend*> ready_engine(Session& session, const record::Params& params = {});
 
 struct DrivenRun {

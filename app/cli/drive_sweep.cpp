@@ -44,7 +44,7 @@ record::Result<std::unique_ptr<backend::Backend>> first_engine(const EngineChoic
   return engine;
 }
 
-// One sentence per reason, with the first point that it stopped.
+// One sentence per reason, with the first point that failed for it.
 void say_failures(const std::vector<record::SweepPoint>& points) {
   std::vector<std::string_view> said;
   for (const record::SweepPoint& point : points) {

@@ -33,13 +33,13 @@ record::Status check_files(const SweepPlan& plan, const EngineChoice& engine);
 record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engine, const SweepFile& file,
                                         std::optional<double> time_limit);
 
-// True if any point has a result; running out of memory is one.
+// True if any point has a result; running out of memory counts as a result.
 bool measured(const DrivenSweep& sweep);
 
 // kDone if any point has a result, kRefused if all were refused, otherwise kEngine.
 ExitCode exit_code_of(const DrivenSweep& sweep);
 
-// Reports the points found in the file, failures, and how the sweep ended.
+// Reports how many points were in the file, which failed, and how the sweep ended.
 void say_what_happened(const DrivenSweep& sweep, const SweepFile& file);
 
 }  // namespace headroom::app

@@ -21,7 +21,8 @@ class OptionList {
  public:
   OptionList(CLI::App& app, CommonOptions& common) : app_(app), common_(common) {}
 
-  // Positional words. --set consumes all words up to the next option; finish() moves those without = back here.
+  // Declares positional words. --set consumes all words up to the next option; finish() moves words without "=" back
+  // here.
   void word(const std::string& name, std::string& value, const std::string& help);
   void words(const std::string& name, std::vector<std::string>& values, const std::string& help);
 
@@ -34,7 +35,7 @@ class OptionList {
   void number(const std::string& name, std::optional<Number>& value, Number low, Number high, const std::string& what,
               const std::string& help, const std::string& type);
 
-  // The common options, with a help text if it depends on the command.
+  // The common options, each with a help text if that depends on the command.
   void set(const std::string& help);
   void device();
   void cap();

@@ -44,7 +44,7 @@ record::Result<PlannedCard> this_machine() {
   return planned(driver->name(), memory->total, experiments::capability_in(facts));
 }
 
-// Common first words: "H100 80 GB" for "H100 80 GB PCIe" and "H100 80 GB SXM".
+// The first words in common: "H100 80 GB" for "H100 80 GB PCIe" and "H100 80 GB SXM".
 std::string shared_name(std::string_view a, std::string_view b) {
   std::string shared;
   const auto words = record::split(a, ' '), others = record::split(b, ' ');

@@ -15,7 +15,7 @@ namespace headroom::app {
 // Takes a name in any usual spelling, `this machine`, or a size such as 24GiB. Form factors are ignored.
 record::Result<PlannedCard> card_of(const std::string& words);
 
-// Reports the defaults used for settings that decide the step's size and were not given.
+// Reports which defaults replace missing settings that decide the step's size.
 void say_what_is_taken(const record::Params& params, const CommonOptions& options, bool has_batch, bool has_seq);
 
 void say_if_too_old(const PlannedCard& card);
@@ -25,7 +25,7 @@ std::string closed_form_note(const std::string& why, bool beyond_step);
 
 inline record::Bytes usable_bytes(const PlannedCard& card) { return card.memory - card.process.bytes; }
 
-// A step on a GPU. `model`: a name of the schema, or a file or folder with a model's shape.
+// The default step on a GPU. `model`: a name of the schema, or a file or folder with a model's shape.
 record::Result<record::Params> gpu_step(const std::optional<std::string>& model);
 
 // Like check_files(); a model that no run supports needs only its config.json.

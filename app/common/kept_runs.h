@@ -18,14 +18,14 @@ class KeptRuns {
   static constexpr std::size_t kMost = 50;
   static constexpr std::uintmax_t kMostBytes = 200'000'000;
 
-  // Keeps nothing if the path is empty.
+  // With an empty path, no run is kept.
   explicit KeptRuns(std::filesystem::path folder, std::size_t most = kMost, std::uintmax_t most_bytes = kMostBytes)
       : folder_(std::move(folder)), most_(most), most_bytes_(most_bytes) {}
 
-  // Oldest first.
+  // File names, oldest first.
   std::vector<std::string> of_page(std::string_view page) const;
   std::filesystem::path path_of(std::string_view name) const { return folder_ / name; }
-  // Deletes the oldest runs to make room. Returns the file's name.
+  // Deletes the oldest runs to make room. Returns the new file's name.
   record::Result<std::string> keep(const record::Recording& run, std::string_view page) const;
   void forget(std::string_view name) const;
 

@@ -1,4 +1,4 @@
-// Chooses and starts the engine. A demo's record says which settings need an engine process of their own.
+// Chooses and starts the engine. A demo's DemoInfo says which settings need a separate engine process.
 #include "app/common/session.h"
 
 #include <unistd.h>

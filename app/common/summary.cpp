@@ -92,7 +92,7 @@ record::Bytes host_peak_of(const record::Recording& recording) {
   return peak;
 }
 
-// Adds the bytes and waiting times of the optimizer's file to the row of their direction.
+// Adds the optimizer file's bytes and waiting times to the row for the same direction.
 void add_file_traffic(std::vector<record::Measurement>& links, const record::Measurement& row) {
   const auto same = [&](const record::Measurement& link) {
     return link.panel == row.panel && link.variant == row.variant && link.storage == row.storage;

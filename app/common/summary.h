@@ -34,8 +34,8 @@ struct RunSummary {
   std::map<int, std::optional<double>> evaluation_losses;  // by completed steps; empty if the loss is not a number
   std::string tokens;                                      // source of the tokens: "ids of a.npy"; empty: unknown
   bool bytes_as_tokens = false;                            // a checkpoint was given bytes, not token ids
-  std::int64_t skipped_steps = 0;                          // because a gradient overflowed
-  std::vector<record::Measurement> bandwidths;             // file traffic covers all steps
+  std::int64_t skipped_steps = 0;                          // steps skipped because a gradient overflowed
+  std::vector<record::Measurement> bandwidths;             // rows of file traffic cover all steps
 };
 
 RunSummary summarise(const record::Ledger& ledger);
@@ -44,7 +44,7 @@ RunSummary summarise(const record::Ledger& ledger);
 // has no spread. Empty if none was measured.
 std::optional<record::Quantity> over_steps(const record::Recording& recording, record::MetricKind kind);
 
-// One JSON document that ends with a newline. `losses` has one entry per step, null where RunSummary has none;
+// One JSON document that ends with a newline. `losses` has one entry per step, null where RunSummary::losses is empty;
 // evaluation_losses is a list of {"steps", "loss"}.
 std::string to_json(const RunSummary& summary);
 

@@ -26,12 +26,13 @@ constexpr std::string_view kName = "sweep", kPoints = "sweep.points";
 // A point records these facts if they differ from the sweep's, because it then belongs to another curve.
 constexpr std::array<std::string_view, 7> kCompared{"device", "gpu", "cpu", "driver", "cuda", "torch", "revision"};
 
-// True if the outcome says something about the settings.
+// True if the settings determined the outcome.
 bool settled(OutcomeKind outcome) {
   return outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory || outcome == OutcomeKind::kRefused;
 }
 
-// Failed points, lost engines and an engine's refusals are tried again; a refusal may be due to a missing file.
+// Failed points, points with a lost engine and points refused by an engine run again; a refusal may be due to a missing
+// file.
 bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
   if (point.outcome.kind == OutcomeKind::kRefused) return experiments::refused_combination(planned.params).has_value();
   return settled(point.outcome.kind);

@@ -39,9 +39,9 @@ class SweepDriver {
   SweepState state() const { return state_; }
   const SweepPlan& plan() const { return plan_; }
   std::size_t done() const { return done_; }    // points with a result
-  std::size_t found() const { return found_; }  // of these, points found in the file
+  std::size_t found() const { return found_; }  // of these, points taken from the file
   const PlannedPoint* current() const;
-  const backend::RunProgress* progress() const;  // of the running point
+  const backend::RunProgress* progress() const;  // progress of the running point
   // The running point's recording.
   std::shared_ptr<const record::Recording> run() const;
   int descriptor() const { return backend_ != nullptr ? backend_->descriptor() : -1; }

@@ -36,7 +36,7 @@ record::Params naive_settings();
 
 // The ablation ladder: each rung turns on one more switch, from naive to all on. Series "ladder", labels "naive" and
 // the switches' ids; `base` is the first rung. Without an order, switches that conflict with earlier ones are omitted;
-// with an order, they become refused rungs, which later rungs skip. Fails for unknown and repeated ids.
+// with an order, they become refused rungs, and later rungs omit them. Fails for unknown and repeated ids.
 record::Result<SweepPlan> plan_ladder(const record::Params& base, std::span<const std::string> order);
 
 // Settings shared by all points of the report's experiment on Liger Kernel (Llama 3.2 1B on one 24 GB card): all but

@@ -40,7 +40,7 @@ std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, co
   return engine.recording();
 }
 
-// Visits the pairs in column order.
+// Visits the (predicted, measured) pairs in column order.
 template <class Run, class Visit>
 void for_each_pair(Run& run, Visit visit) {
   visit("requested", run.requested);
@@ -54,8 +54,8 @@ void keep_larger(double& worst, double error) {
   if (std::abs(error) > std::abs(worst)) worst = error;
 }
 
-// The driver's count minus reserved segments. A sample may be taken while segments are freed, hence the median of the
-// last five.
+// The process's bytes by the driver's count, minus reserved segments. A sample may be taken while segments are freed,
+// hence the median of the last five.
 Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) {
   constexpr std::size_t kCounts = 5;
   std::vector<Bytes> beside;
@@ -72,7 +72,7 @@ Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) 
   return beside[beside.size() / 2];
 }
 
-// Without a cap the card is the limit.
+// If the run had no cap, the card is the limit of the prediction.
 std::shared_ptr<const record::Recording> under_card(const Prediction& predicted, const record::Recording& measured) {
   const std::string gpu = record::fact_of(measured.info().provenance, "gpu");
   const Bytes memory = measured.info().device_memory;

@@ -39,7 +39,7 @@ struct ComparedRun {
   // Process memory outside the allocator at the run's end, from the driver; 0: unknown.
   record::Bytes process = 0;
 
-  // One CSV row per comparison. It begins with as_line(); errors are signed, in percent.
+  // Each comparison is one CSV row, which begins with as_line(); errors are signed, in percent.
   static std::string head();
   std::string row() const;
   static std::optional<ComparedRun> of_row(const std::string& row);  // empty for other rows

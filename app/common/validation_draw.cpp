@@ -57,8 +57,8 @@ class Draw {
   explicit Draw(const DrawOptions& options)
       : options_(options), random_(options.seed), techniques_(techniques(options.on_gpu)) {}
 
-  // Draws a configuration with the next technique value in turn, paired with one further down the list if both can be
-  // combined.
+  // Draws a configuration with the next technique value in turn, paired with a value further down the list if the two
+  // can be combined.
   Params one(int number) {
     constexpr int kTries = 10'000, kTriesForPair = 40;
     const std::size_t all = techniques_.size(), turn = static_cast<std::size_t>(number) % all;
@@ -172,7 +172,8 @@ class Draw {
     const double parameters = static_cast<double>(llama::num_parameters(step.model));
     const bool suits = options_.on_gpu ? parameters >= 0.1e9 && parameters <= 8.2e9 : parameters <= 30e6;
     const double tokens = static_cast<double>(step.tokens() * step.micro_batches);
-    // 6 P per token, and 12 L Q T / 2 for attention over half of all pairs (Kaplan et al. 2020, arXiv:2001.08361).
+    // FLOPs per token: 6 P, plus 12 L Q T / 2 for attention to half of all pairs (Kaplan et al. 2020,
+    // arXiv:2001.08361).
     const double attention =
         6.0 * static_cast<double>(step.model.num_layers * step.model.num_heads * step.model.head_dim * step.sequence);
     const bool fp32 = step.precision == predict::Precision::kFp32;

@@ -33,8 +33,8 @@ namespace headroom::app {
 namespace {
 
 constexpr int kBadUsage = 2;
-// Events are sent every 30 ms, and an answer for Llama 3.2 1B has about 20,000 of them. Over time the whole ring is
-// touched, so it takes 16 MiB instead of 64.
+// Events are sent every 30 ms, and an answer for Llama 3.2 1B has about 20,000. Over time the whole ring is touched, so
+// a ring of 16 MiB replaces the usual 64 MiB.
 constexpr std::size_t kPlannerEvents = std::size_t{1} << 18;
 constexpr int kFault = 70;  // a bug: an unhandled exception
 
@@ -71,7 +71,7 @@ void print_facts() {
   std::puts(facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
-// This text never changes, so that losses are comparable across versions.
+// The course's text, which never changes, so that losses are comparable across versions.
 std::filesystem::path text_to_train_on() {
   const auto assets = find_assets();
   return assets ? course_text(assets.value()) : "assets/data/course.txt";

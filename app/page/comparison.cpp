@@ -32,7 +32,7 @@ constexpr std::string_view kStepTime = "Step time", kSpeed = "Tokens/s";
 
 std::string with_sign(bool more, const std::string& size) { return (more ? "+" : "−") + size; }
 
-// "−16 %", or, from a factor of ten on, "×29"; empty if it rounds to 0 %.
+// "−16 %"; for increases of a factor of ten or more, "×29"; empty if it rounds to 0 %.
 std::string share_of(double a, double b) {
   const auto percent = std::lround(100 * (b - a) / a);
   if (a <= 0 || percent == 0) return {};
@@ -47,7 +47,7 @@ std::string named_value(const record::ParamSpec& spec, const record::Params& par
   return fmt::format("{} {}", spec.label, value);
 }
 
-// Settings of `run` that differ in `other`.
+// Settings of `run` that have other values in `other`, in words.
 std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& other) {
   const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
   std::string words;

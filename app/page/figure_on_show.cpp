@@ -131,7 +131,7 @@ lessons::FigureData FigureOnShow::with_a_moment(lessons::FigureInput input) cons
 void FigureOnShow::build(lessons::FigureInput input) {
   data_ = lessons::FigureData{};
   until_run_ = nullptr;
-  if (view().zoomed()) {  // finds the full range
+  if (view().zoomed()) {  // an unzoomed figure gives the full range
     lessons::FigureInput whole = input;
     whole.view.columns = kFewColumns;
     const lessons::FigureData all = shown().build(whole);
@@ -178,7 +178,7 @@ void FigureOnShow::find_next(int direction) {
   const std::size_t next = now == count ? first : (now + count + static_cast<std::size_t>(direction + 1) - 1) % count;
   const lessons::FoundSpan& found = lanes->found[next];
   view().select(found.span);
-  // Shows the kernels around it, too.
+  // Also shows the kernels around the found one.
   constexpr double kAround = 30;
   const double length = std::min(view().visible().length(), kAround * (found.end - found.begin));
   const double middle = (found.begin + found.end) / 2;

@@ -30,7 +30,7 @@ class FigureOnShow {
 
   const record::Params& params() const { return params_[at()]; }
   const record::Params& params_of(int tab) const { return params_[static_cast<std::size_t>(tab)]; }
-  // With these the axis shows phases, because predicted events have no times.
+  // Settings for predictions: the axis shows phases, because predicted events have no times.
   const record::Params& params_of_prediction() const { return prediction_params_[at()]; }
   record::Status set_param(std::string_view key, std::string_view value);
   void reset_params();
@@ -38,7 +38,7 @@ class FigureOnShow {
   TimelineView& view() { return views_[at()]; }
   const TimelineView& view() const { return views_[at()]; }
   void reset_views();
-  void show_whole(const lessons::FigureData& figure);  // its axis becomes the full range
+  void show_whole(const lessons::FigureData& figure);  // this figure's axis becomes the full range
   // Moves to the next (+1) or previous (−1) change of the stack.
   void step_cursor(int direction);
   // Selects the next (+1) or previous (−1) of the found kernels.
@@ -47,7 +47,7 @@ class FigureOnShow {
   std::size_t found_at() const;
   // While the mouse holds a control (`on`), the axis can only grow.
   void hold_axis(bool on);
-  const std::optional<double>& held_room() const { return held_room_; }  // minimum end of the axis
+  const std::optional<double>& held_room() const { return held_room_; }  // the axis must reach at least this value
 
   std::size_t frame() const;  // from 1; 0: not animated
   std::size_t frames() const { return data_.head.frames; }
@@ -63,7 +63,7 @@ class FigureOnShow {
   bool built_open() const { return built_.question == Question::State::kOpen; }
   // Adds the view to `input`.
   void build(lessons::FigureInput input);
-  // Replaces an empty figure by that of `run`, unless that figure is empty, too.
+  // Replaces an empty figure by the figure of `run`, unless the latter is also empty.
   void build_instead(lessons::FigureInput input, const RunOnShow& run);
   // The run of build_instead(), or null. Valid until the runs change.
   const RunOnShow* until_run() const { return until_run_; }

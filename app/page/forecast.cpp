@@ -46,7 +46,7 @@ bool Forecast::take(const PlannedRun& run) {
   if (*answer)
     follow(run_, answer->recording);
   else
-    take_closed_form(run);  // run_ is for earlier settings
+    take_closed_form(run);  // run_ still belongs to earlier settings
   ++revision_;
   return true;
 }

@@ -99,7 +99,7 @@ record::Result<SweepPlan> Ladder::plan() const {
   for (const Switch& each : switches_)
     if (each.on) order.push_back(each.id);
   auto plan = plan_ladder(base, order);
-  if (plan && order.empty()) {  // plan_ladder() would turn on all
+  if (plan && order.empty()) {  // without an order, plan_ladder() turns on all switches
     SweepPlan first = std::move(plan).value();
     first.points.resize(1, PlannedPoint{});
     return first;
@@ -141,7 +141,7 @@ bool Ladder::follow(const Around& around) {
   return !same || more;
 }
 
-// Rows have all switches, the plan only those that are on.
+// Makes a row for each switch; the plan contains only switches that are on.
 void Ladder::begin() {
   rows_.clear();
   why_formula_.clear();
@@ -183,7 +183,7 @@ void Ladder::measure(Row& row) const {
   }
 }
 
-// Stops at the first pending rung. True if any became known.
+// Fills rungs up to the first pending one. True if any became known.
 bool Ladder::fill() {
   bool more = false;
   for (std::size_t i = 0; i < rows_.size(); ++i) {

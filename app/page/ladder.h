@@ -42,14 +42,14 @@ class Ladder {
   const std::vector<Switch>& switches() const { return switches_; }
   void move(std::size_t from, std::size_t to);
   void turn(std::size_t place);
-  // Switches that the recorded ladder lacks are off, after the others.
+  // Takes the recorded ladder's order. Switches that it lacks follow the others and are off.
   void take_order(const record::Recording& ladder);
 
   // True if rungs() changed.
   bool follow(const Around& around);
-  // Points for the first rung and each switch, in order. A point has the outcome cancelled if its switch is off and,
-  // without a message, while it is unknown. The recording has an outcome once all points are known. Null before
-  // follow().
+  // Points for the first rung and each switch, in order. A point has the outcome kCancelled with a message if its
+  // switch is off, and without one while the result is unknown. The recording has an outcome once all points are known.
+  // Null before follow().
   std::shared_ptr<const record::Recording> rungs() const { return recording_; }
   // The last completed rung; empty if any rung is unknown or ran out of memory.
   struct Last {
@@ -58,7 +58,7 @@ class Ladder {
     std::string_view by;  // "measured"
   };
   std::optional<Last> last() const;
-  // Why rungs use the closed form.
+  // Why some rungs use the closed form.
   const std::string& why_formula() const { return why_formula_; }
   // The first rung, and one per switch that is on.
   record::Result<SweepPlan> plan() const;

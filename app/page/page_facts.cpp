@@ -196,7 +196,7 @@ std::optional<lessons::CardLimit> card_of_figures(const PageModel& page) {
   std::optional<PlannedCard> on;
   if (has_step_settings(page))
     on = card_of(page);
-  else if (page.verdict().chosen_card() != nullptr)  // pages that only calculate have a card only if one is chosen
+  else if (page.verdict().chosen_card() != nullptr)  // pages that only calculate have no card unless one is chosen
     on = planned_card(*page.verdict().chosen_card());
   if (!on) return std::nullopt;
   return lessons::CardLimit{limit_set(page) > 0 ? lessons::short_bytes(on->memory) : on->name, on->memory, on->process};
@@ -235,7 +235,7 @@ const lessons::Page* page_of_run(const lessons::Course& course, const record::Re
 bool left_the_begin(const PageModel& page) {
   const Runs& runs = page.runs();
   if (!settings_drive(page) || runs.empty() || page.question().hides()) return false;
-  return !runs.is_sweep(0) && !is_evidence_here(page, runs[0]);  // runs every frame, so it checks only one run
+  return !runs.is_sweep(0) && !is_evidence_here(page, runs[0]);  // called every frame, so it checks only one run
 }
 
 // A checkpoint's folder sets the model's shape.

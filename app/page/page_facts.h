@@ -18,8 +18,8 @@ namespace headroom::app::page {
 
 // True if the reader can change a training step's settings.
 bool has_step_settings(const PageModel& page);
-// True if the figure follows the settings, with a run or else a prediction. On other pages a stored run stays until the
-// next run.
+// True if the figure follows the settings, showing a run with them or else a prediction. On other pages a stored run
+// stays until the next run.
 bool settings_drive(const PageModel& page);
 // True if the figure draws a training step's memory.
 bool has_predictions(const PageModel& page);
@@ -33,7 +33,7 @@ record::DeviceKind device_of(const PageModel& page);
 bool runs_here(const PageModel& page);
 // The page's settings for this machine, with the reader's techniques.
 record::Params settings_here(const PageModel& page);
-// One sentence with the cure.
+// Why there is no engine, in one sentence with the cure.
 std::string why_no_engine(const PageModel& page);
 bool can_run(const PageModel& page);
 // The step's model may come from the folder that the settings name.
@@ -57,14 +57,14 @@ const predict::Card* chosen_card(const PageModel& page);
 // A limit takes precedence. Without one, a CPU has its machine's memory, and a GPU is the chosen card, else this
 // machine's, else that of the page's run.
 std::optional<PlannedCard> card_of(const PageModel& page);
-// A set limit is named by its size.
+// A limit that the reader set is named by its size.
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page);
 record::Bytes limit_of_card(const PageModel& page);  // the part left for the allocator; 0: unknown
 PlannedRun planned(const PageModel& page, const record::Params& settings);
 // Null: none, or hidden by the question.
 const StepPlan* plan_of(const PageModel& page);
 
-// Changes from the page's first run.
+// Differences of the settings from the page's first run.
 bool left_the_begin(const PageModel& page);
 std::map<std::string, std::string> changes_of(const PageModel& page);
 bool decides_work(const record::ParamSpec& spec);  // changes the step's computation
@@ -78,7 +78,7 @@ std::optional<double> estimated_trial_seconds(const PageModel& page);
 
 // True if the page runs the recording's demo and has a figure for such a run, sweep or ladder.
 bool shows_run(const lessons::Page& page, const record::Recording& recording);
-// The course's first such page.
+// The course's first page for which shows_run() is true.
 const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording);
 std::vector<int> evidence_of(const PageModel& page);  // indices of runs with these settings
 bool shows_evidence(const PageModel& page);           // the shown run is one of them

@@ -206,7 +206,7 @@ void PageModel::follow_formula() {
   if (!forecast_.has_formula_for(settings())) forecast_.take_formula(settings(), planned(*this, settings()));
 }
 
-// A run has nothing to draw until the model is set up.
+// Draws a stand-in, because a run has nothing to draw until the model is set up.
 void PageModel::build_until_run(int columns) {
   if (!is_growing(*this) || figures_.data().head.empty_reason.empty()) return;
   lessons::FigureInput instead = input(columns);
@@ -216,7 +216,7 @@ void PageModel::build_until_run(int columns) {
     const RunOnShow* const prediction = forecast_.predicted(settings());
     stand_in = prediction != nullptr ? prediction : forecast_.formula();
     instead.params = &figures_.params_of_prediction();
-    instead.predicted = instead.formula = nullptr;  // the stand-in is one of them
+    instead.predicted = instead.formula = nullptr;  // the stand-in is itself one of these layers
   }
   if (stand_in == nullptr || stand_in->recording == nullptr) return;
   instead.run = stand_in->ledger.get();

@@ -32,7 +32,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
 
 void PageModel::use(backend::Backend* runner, Predictions* predictions) {
   if (runner != nullptr) control_.use(runner);
-  verdict_.restart();  // its planner, like the task's, uses the old engines
+  verdict_.restart();  // the verdict's planner, like the task's, uses the old engines
   task_.forget();
   forecast_.use(predictions);
   if (shows_prediction_) ask_prediction();
@@ -152,7 +152,7 @@ void PageModel::settle_question() {
 }
 
 void PageModel::ask_prediction() {
-  verdict_.restart();  // its questions would only delay this one
+  verdict_.restart();  // the verdict's questions would only delay the forecast's
   if (!history_.holding()) verdict_.follow_ways(settings());
   forecast_.ask(settings(), planned(*this, settings()));
   take_prediction();

@@ -106,7 +106,7 @@ class PageModel {
   void forget(int index);  // one of the reader's runs
   // After `budget` seconds, cancels the run and shows a stored one.
   void run(double now, std::optional<double> budget = {});
-  // Runs the largest batch that should fit, then one larger. Sets the largest that completed.
+  // Runs the largest batch that should fit, then one larger. Sets the batch to the largest completed one.
   void try_border(double now);
   bool trying() const { return trial_.has_value(); }
 

@@ -58,7 +58,7 @@ Question::Question(const lessons::QuestionSpec* spec)
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::sort(order_.begin(), order_.end(),
               [&](std::size_t a, std::size_t b) { return order->items[a] < order->items[b]; });
-    // If the alphabetical order is right, its reverse hides the answer.
+    // If the alphabetical order is the answer, its reverse hides it.
     if (std::is_sorted(order_.begin(), order_.end())) std::reverse(order_.begin(), order_.end());
   }
 }

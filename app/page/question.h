@@ -72,7 +72,7 @@ class Question {
   void set_guess(double value);
   // "21", in a unit of this name and size, or "21 GiB".
   record::Status set_guess_text(std::string_view text, std::string_view unit, double size);
-  // False: the run has no answer.
+  // Returns false if the run has no answer.
   bool compare(const record::Ledger& run, std::shared_ptr<const record::Recording> recording = {});
   const std::shared_ptr<const record::Recording>& compared_with() const { return compared_with_; }
 

@@ -21,7 +21,7 @@ struct RunOnShow {
   enum class From : unsigned char { kPage, kEarlierStart, kReader, kSweep };
 
   std::shared_ptr<const record::Recording> recording;
-  std::shared_ptr<record::Ledger> ledger;  // shared with run A if that is the same run
+  std::shared_ptr<record::Ledger> ledger;  // shared with run A if both are the same run
   From from = From::kPage;
   std::string name;      // file name without .hrec; empty: no file yet
   bool offered = false;  // true once Runs::take_unkept() has returned it
@@ -37,7 +37,7 @@ struct RunOnShow {
 RunOnShow make_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from = RunOnShow::From::kPage,
                    bool names_sweep = false);
 
-// Updates the run, or replaces it if the recording is another. True if anything changed.
+// Updates the run's ledger, or replaces the run if the recording is another. True if anything changed.
 bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
 
 // A run's result for one value of a setting.
@@ -89,7 +89,7 @@ class Runs {
   const std::optional<double>& stands_in_for() const { return stands_in_for_; }
   void note_stands_in_for(double budget) { stands_in_for_ = budget; }
 
-  // Only marks; PageModel::show_run() updates the rest of the page.
+  // Only marks the run; PageModel::show_run() updates the rest of the page.
   void mark_shown(int index);
   // Adds a run after those from the same source; returns its index.
   int add(std::shared_ptr<const record::Recording> recording, RunOnShow::From from, std::string_view name = {});

@@ -28,7 +28,7 @@ bool is_evidence_for(const RunOnShow& run, const Params& settings, const Task::A
   return is_evidence(*run.recording, experiments::training_step().id, settings, around.device);
 }
 
-// The peak of a completed run, under any limit.
+// The measured peak of a completed run, whatever its limit.
 std::optional<Task::Peak> measured_peak(const Task::Around& around) {
   for (const RunOnShow& run : around.runs) {
     if (!ended_in(*run.recording, OutcomeKind::kCompleted) || !is_evidence_for(run, around.settings, around)) continue;
@@ -38,7 +38,7 @@ std::optional<Task::Peak> measured_peak(const Task::Around& around) {
   return std::nullopt;
 }
 
-// True if a run under exactly this limit completed; empty: no such run.
+// Whether a run under exactly this limit completed; empty: no such run.
 std::optional<bool> ran_under(Bytes limit, Params settings, const Task::Around& around) {
   if (!settings.set("cap", record::ParamValue(limit))) return std::nullopt;
   for (const RunOnShow& run : around.runs) {
@@ -169,7 +169,7 @@ void Task::reach(const lessons::NumberInput& numbers) {
   say_done();
 }
 
-// Keeps the numbers of the moment at which the task was reached.
+// Fills in the numbers from the moment at which the task was reached.
 void Task::say_done() { done_ = lessons::mark_links(lessons::with_texts(spec_->done, numbers_)); }
 
 std::string Task::remembered() const {

@@ -32,7 +32,7 @@ class Task {
   struct Around {
     record::Params settings;  // of train_step
     record::DeviceKind device = record::DeviceKind::kGpu;
-    std::optional<Peak> peak;            // if already known, e.g. a rung's
+    std::optional<Peak> peak;            // if already known, for example from a rung
     std::span<const RunOnShow> runs;     // take precedence over predictions
     Predictions* predictions = nullptr;  // not owned; null: the closed form, because of `why_none`
     std::string why_none;

@@ -37,9 +37,9 @@ class WaysOut {
 
   const std::vector<WayOut>& all() const { return all_; }
   bool complete() const { return next_ == all_.size(); }
-  // True if more became known.
+  // True if more switches' changes became known.
   bool poll();
-  // Adopts other settings. Changes keep their old values.
+  // Adopts other settings. Each WayOut::change keeps its old value.
   void follow(const record::Params& params);
 
  private:
@@ -82,7 +82,7 @@ class Verdict {
   void follow_ways(const record::Params& settings);
 
   void note_turned(const WayOut& way, const record::Params& from);
-  // Toggles the last turned switch; empty if anything else changed.
+  // The settings with the last turned switch toggled back; empty if anything else changed.
   std::optional<record::Params> turned_back(const record::Params& now);
   const WayOut* last_turned() const;  // null: none, or no longer listed
 

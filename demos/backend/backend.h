@@ -42,7 +42,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Refused during a run.
+  // Engines refuse a start during a run.
   virtual record::Status start(const RunRequest& request) = 0;
   // Returns at once. poll() escalates: SIGTERM 2 s after the cancel, SIGKILL 3 s later.
   virtual void cancel() = 0;
@@ -87,9 +87,9 @@ struct Machine {
 // Starts the engine process at once or, with `until_run`, for the first run, because an idle engine takes about 350 MB;
 // until then `until_run` supplies the machine's facts. Runs with EngineNeeds use a second process.
 std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machine()> until_run = {});
-// Records the planner's step on the meta device, which has requested bytes but no reserved line. A new start() replaces
-// a pending one. The planner calls no GPU library. Libraries in a folder planner/ next to its program replace cuBLASLt,
-// which writes 150 MB while it loads (docs/decisions/04-engine-roles.md).
+// Records the planner's step on the meta device; the recording has requested bytes but no reserved line. A new start()
+// replaces a pending one. The planner calls no GPU library. Libraries in a folder planner/ next to its program replace
+// cuBLASLt, which writes 150 MB while it loads (docs/decisions/04-engine-roles.md).
 std::unique_ptr<Backend> make_prediction(EngineCommand command);
 
 // Returns early if the descriptor is readable; a descriptor of -1 only waits. Poll in either case, because

@@ -179,7 +179,7 @@ record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vec
   for (const Descriptor* end : {&input.writing, &output.reading, &errors.reading}) set_non_blocking(*end);
   return std::unique_ptr<ChildProcess>(
       new ChildProcess(watch, pid, std::move(input.writing), std::move(output.reading), std::move(errors.reading)));
-} catch (const std::system_error& error) {  // out of processes or descriptors
+} catch (const std::system_error& error) {  // no more processes or descriptors are available
   return record::Error{record::quoted(arguments.front()) + " cannot be started: " + error.what(),
                        record::ErrorKind::kEngine};
 }
@@ -205,7 +205,7 @@ std::vector<std::byte> ChildProcess::read() {
     const ssize_t count = uninterrupted([&] { return ::read(output_.number(), result.data() + before, kReadBlock); });
     result.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count < 0 && errno == EAGAIN) break;
-    if (count <= 0) output_.close();  // also removes it from the watch
+    if (count <= 0) output_.close();  // closing also removes it from the watch
   }
   return result;
 }

@@ -1,5 +1,5 @@
-// Runs in an engine process: one at a time, chunks appended to a growing recording, cancellation with escalation. In
-// the planner a new request replaces the previous one, and recordings are predictions.
+// Runs in an engine process: one at a time, chunks appended to a growing recording, cancellation with escalation. With
+// a planner, a new request replaces the previous one, and recordings are predictions.
 #include "demos/backend/engine_backend.h"
 
 #include <fmt/format.h>
@@ -253,7 +253,7 @@ void EngineBackend::take(const protocol::RunFinished& finished) {
   stopped(finished.run);
   if (!ours(finished.run)) return;
   Outcome outcome = finished.outcome;
-  // After a hole all totals are wrong, so the recording must not count as complete.
+  // After a rejected message all totals are wrong, so the recording must not count as complete.
   if (!first_refused_.empty())
     outcome = {.kind = OutcomeKind::kFailed,
                .message = "The recording has a gap, because a message from the engine was invalid: " + first_refused_};
@@ -279,7 +279,7 @@ void EngineBackend::take(const EngineDied& died) {
   else if (cancelled)
     finish({.kind = OutcomeKind::kCancelled, .message = "Cancelled. Its engine ended, and a new one was started."});
   else
-    prepare();  // the previous run ended it; the new engine takes this one
+    prepare();  // the previous run ended the old engine; the new engine takes this run
 }
 
 void EngineBackend::running() {
@@ -298,7 +298,7 @@ void EngineBackend::stopped(std::uint64_t run) {
 
 void EngineBackend::finish(Outcome outcome) {
   stopped(run_);
-  // An engine of another build may not know a demo or parameter.
+  // An engine from another build may not know the demo or a parameter.
   const std::string other_build = engine_.other_build();
   if (!other_build.empty() && (outcome.kind == OutcomeKind::kRefused || !first_refused_.empty()))
     outcome.message += " " + other_build;

@@ -1,6 +1,6 @@
 // Two engines behind one Backend, each started on demand. Traced runs need a separate process, because tracing must
-// start before CUDA and slows every later launch. Runs with patience do, too, because their engine may have to be
-// killed. The separate process lasts until the next run of another kind.
+// start before CUDA and slows every later launch. Runs with `patience` also need one, because their engine may have to
+// be killed. The separate process lasts until the next run of another kind.
 #include <utility>
 
 #include "demos/backend/engine_backend.h"

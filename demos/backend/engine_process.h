@@ -64,7 +64,7 @@ class EngineProcess {
   void start(Clock::time_point now);
   void take_messages(Clock::time_point now, std::vector<EngineEvent>& events);
   void greet(const protocol::Hello& hello);
-  // For a program that is no engine, or an engine of another version: restarting would not help.
+  // Called if the program is no engine or one of another version, because restarting would not help.
   void give_up(std::string reason);
   void check_patience(Clock::time_point now);
   void bury(const Exit& exit, Clock::time_point now, std::vector<EngineEvent>& events);

@@ -1,4 +1,4 @@
-// Encodes messages as maps of version, kind and fields, and splits a byte stream into frames. Scans untrusted
+// Encodes each message as a map of version, kind and fields, and splits a byte stream into frames. Scans untrusted
 // MessagePack for limits before building a tree.
 #include "demos/protocol/messages.h"
 

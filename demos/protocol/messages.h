@@ -71,7 +71,8 @@ struct RunFinished {
   record::Outcome outcome;
 };
 
-// Sent every 250 ms by a thread without CUDA calls. `beats` counts the worker's progress, to tell slow from hung.
+// Sent every 250 ms by a thread without CUDA calls. `beats` counts the worker's progress, to tell a slow engine from a
+// hung one.
 struct Heartbeat {
   std::uint64_t beats = 0;
 };

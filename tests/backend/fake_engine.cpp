@@ -106,7 +106,7 @@ void misbehave(const Run& run) {
   }
 }
 
-// False once the run is over.
+// Plays the run's next part. False once the run is over.
 bool play(Run& run) {
   if (run.mode == "refuse") {
     send(protocol::Refusal{.run = run.start.run, .reason = "The batch is too large."});

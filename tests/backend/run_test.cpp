@@ -113,7 +113,7 @@ TEST_CASE("no call blocks on the engine") {
   REQUIRE(engine->start(fake_request("steady")).ok());
   for (int i = 0; i < 100; ++i) engine->poll();
   engine->cancel();
-  CHECK(Clock::now() - begin < 60s);  // never greets; given up after 90 s
+  CHECK(Clock::now() - begin < 60s);  // the engine never greets; the app gives up after 90 s
   CHECK(outcome_of(*engine).kind == OutcomeKind::kCancelled);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("an invalid message is refused, and the recording is not complete") {
   const auto outcome = run_to_end(*engine, mode);
   CHECK(outcome.kind == OutcomeKind::kFailed);
   CHECK(outcome.message.find("was invalid: ") != std::string::npos);
-  check_whole(*engine->recording());  // the fake sends an extra message, so nothing else is lost
+  check_whole(*engine->recording());  // the rejected message is an extra one, so the run itself loses nothing
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 

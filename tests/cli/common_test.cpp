@@ -84,7 +84,7 @@ TEST_CASE("Runs are stored by page, and the oldest are deleted to make room") {
   Words names;
   for (int i = 0; i < 4; ++i) {
     names.push_back(kept.keep(run, i % 2 == 0 ? "low_rank" : "offload").value());
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // names are timestamps
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // file names begin with timestamps
   }
   CHECK(kept.of_page("low_rank") == Words{names[2]});
   CHECK(kept.of_page("offload") == Words{names[1], names[3]});
@@ -96,7 +96,7 @@ TEST_CASE("Runs are stored by page, and the oldest are deleted to make room") {
 
   const auto size = std::filesystem::file_size(kept.path_of(names[3]));
   const KeptRuns small(folder.path() / "runs", 50, size);
-  const std::string last = small.keep(run, "offload").value();  // the newest stays, whatever its size
+  const std::string last = small.keep(run, "offload").value();  // the newest run stays, whatever its size
   CHECK(small.of_page("low_rank").empty());
   CHECK(small.of_page("offload") == Words{last});
   CHECK(KeptRuns({}).keep(run, "offload").value().empty());

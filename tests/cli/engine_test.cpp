@@ -23,7 +23,7 @@ std::string script(const TemporaryFolder& folder, const std::string& name, const
   return path;
 }
 
-// The name contains a blank, and the remote end is a new session.
+// The script's name contains a blank, and the remote command runs in a new session.
 std::string fake_ssh(const TemporaryFolder& folder) {
   return "'" +
          script(folder, "my ssh", "echo \"$1\" >>\"$0.hosts\"\nshift\nexec setsid --wait env -i /bin/sh -c \"$*\"\n") +

@@ -356,9 +356,9 @@ TEST_CASE("A page's sweep is drawn by closed form until its recording is stored"
   const std::string stored = sweeping["recordings"].back();
   store(folder, "assets/recordings/" + stored + ".hrec", tests::made_checkpoint_sweep());
   CHECK(run_headroom(command, options).exit_code == 0);
-  CHECK(rows("sweep_curve__" + stored + ".csv") == 3 * 4);  // total, activations, speed
+  CHECK(rows("sweep_curve__" + stored + ".csv") == 3 * 4);  // three curves: total, activations, speed
   CHECK(holds(run_headroom({"page", id}, options).out,
-              "\"by closed form\",no,\"16\""));  // not the page's settings
+              "\"by closed form\",no,\"16\""));  // the sweep's settings, not the page's
 }
 
 TEST_CASE("All figures of all shipped recordings are written, except those without data, without failing") {

@@ -1,4 +1,4 @@
-// Run on each page of the course, without a GPU.
+// The Run button of each page of the course, without a GPU.
 #include <map>
 #include <set>
 #include <string>

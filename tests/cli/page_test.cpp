@@ -65,7 +65,7 @@ TEST_CASE("A page in the final format prints its goal, its second question with 
   REQUIRE(answer != std::string::npos);
   CHECK(question < ran.out.find("The answer: "));
   CHECK(answer > ran.out.find("The answer: "));
-  CHECK(holds(ran.out, "for a moment the tied table has two gradients"));  // whatever its scope
+  CHECK(holds(ran.out, "for a moment the tied table has two gradients"));  // shown whatever the block's scope
   CHECK(holds(ran.out, "For the presenter: Ask for hands"));
 }
 

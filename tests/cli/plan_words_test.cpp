@@ -72,7 +72,7 @@ TEST_CASE("the title and the JSON of a plan have the dimensions of the file's mo
   CHECK(params["head_dim"] == 128);
   CHECK(params["batch"] == 1);
   CHECK(params["weights"] == file);
-  // A model that no run supports.
+  // No run supports this model.
   const std::string experts = std::string(HEADROOM_SOURCE_DIR) + "/tests/data/models/mixtral-8x7b.json";
   CHECK(contains(plan({"--model", experts, "--seq", "128"}).out, "Custom, 32 layers, hidden size 4,096"));
   CHECK(step_of({"--model", experts, "--seq", "128"})["params"]["num_layers"] == 32);
@@ -258,7 +258,7 @@ TEST_CASE("a plan of fp32 adapters has a sentence on PEFT's memory") {
   CHECK(contains(said, "PEFT needs more memory"));
   CHECK(contains(said, "nothing was compared with lora_precision=fp32"));
   CHECK_FALSE(contains(said, "0.3 %"));
-  // The note also appears without --code, but not for fp32 weights.
+  // The note about PEFT also appears without --code, but not for fp32 weights.
   CHECK(contains(plan({"--set", "precision=bf16", "adapters=lora", "lora_precision=fp32"}).err, "PEFT needs"));
   CHECK_FALSE(contains(plan({"--set", "precision=fp32", "adapters=lora", "lora_precision=fp32"}).err, "PEFT needs"));
   CHECK_FALSE(contains(plan({"--set", "precision=bf16", "adapters=lora"}).err, "PEFT needs"));

@@ -174,7 +174,7 @@ TEST_CASE("Paths of save and resume are checked before an engine starts") {
   CHECK(ran.exit_code == 2);
   CHECK(holds(ran.err, "training_state.json does not exist"));
   CHECK(run_with({"save=" + (folder / "new")}).exit_code == 0);
-  CHECK(folder.files().empty());  // the engine creates it
+  CHECK(folder.files().empty());  // only a real engine creates the folder
 }
 
 TEST_CASE("Ids and tokenizers that cannot be used are refused before an engine starts") {
@@ -285,7 +285,7 @@ TEST_CASE("The optimizer's file must be new and its folder must exist, which is 
   CHECK(full.exit_code == 6);
   CHECK(holds(full.err, "in the folder for temporary files cannot be created: it needs "));
   CHECK(holds(full.err, " are free; choose another one with offload_file."));
-  CHECK(run_with("mine", "host").exit_code == 0);  // unused in this mode
+  CHECK(run_with("mine", "host").exit_code == 0);  // the file is not used in this mode
   CHECK(read_file(folder / "mine") == "mine");
 }
 

@@ -1,4 +1,4 @@
-// Processor time of the command line, since other programs share the machine.
+// Processor time of the command line; wall time would include other programs' load.
 #include <algorithm>
 #include <string>
 #include <vector>

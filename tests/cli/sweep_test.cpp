@@ -149,8 +149,8 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
   CHECK(short_plan.points[1].params.text("precision") == "fp32");
   CHECK(short_plan.points[2].params.text("checkpointing") == "layer");
 
-  // Weights cannot be streamed while every layer's are kept for the backward pass: the rung is refused, and the next
-  // omits it.
+  // Weights cannot be streamed while those of every layer are kept for the backward pass: the rung is refused, and the
+  // next rung omits its switch.
   const Words refused{"offload_parameters", "flce"};
   Script script;
   SweepDriver driver = open(script, app::plan_ladder(naive, refused).value());
@@ -220,7 +220,7 @@ TEST_CASE("a new engine takes the next point after out of memory or a lost engin
   CHECK(points[3].outcome.message == "It broke.");
   CHECK(points[5].outcome.kind == OutcomeKind::kCompleted);
   CHECK(points[1].provenance.empty());
-  CHECK(points[5].provenance.at("revision") == "r4");  // not the first point's program
+  CHECK(points[5].provenance.at("revision") == "r4");  // not the revision of the first point's engine
 }
 
 TEST_CASE("a sweep continues after its file's last point and repeats failed points") {

@@ -1,4 +1,4 @@
-// Drawn configurations, and comparisons as table rows.
+// Drawn configurations, and comparisons written as table rows.
 #include "app/common/validation.h"
 
 #include <algorithm>

@@ -69,7 +69,7 @@ class RecordingMaker {
  private:
   using Category = record::Category;
   using Phase = record::Phase;
-  static constexpr record::Bytes kSegment = record::kMiB;  // no allocation is larger
+  static constexpr record::Bytes kSegment = record::kMiB;  // each segment; no allocation is larger
   struct Live {
     record::Bytes requested, block;
     Category category;
@@ -163,7 +163,8 @@ class RecordingMaker {
     return out;
   }
 
-  // Allocates a gradient whose category is set later, replaces the stream's gradient, frees the rest.
+  // Allocates the layer's gradient, whose category is set afterwards; replaces the stream's gradient; frees the layer's
+  // activations.
   std::uint64_t backward(Layer& layer, std::uint64_t& grad_stream) {
     const std::uint64_t gradient = alloc(kMadeLayer, Category::kActivations, "layer.backward");
     const std::uint64_t next = alloc(kMadeHidden, Category::kActivations, "layer.backward");

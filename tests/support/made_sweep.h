@@ -72,7 +72,7 @@ inline record::Recording made_report_sweep(const MadeSweep& made = {}) {
   return sweep;
 }
 
-// Rungs: naive (out of memory), 32, 16, 20 GiB (which costs time), refused, engine lost, 8 GiB.
+// Rungs: naive (out of memory), 32 GiB, 16 GiB, 20 GiB (slower), refused, engine lost, 8 GiB.
 inline record::Recording made_ladder(const MadeSweep& made = {}) {
   record::Recording sweep = made_sweep("ladder", made);
   const auto rung = [&](const char* label, record::Bytes gib, double speed) {

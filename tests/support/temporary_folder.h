@@ -23,7 +23,7 @@ class TemporaryFolder {
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = name;
   }
-  // Does not call remove_all(): LibTorch exports one from another compiler, which crashes.
+  // Does not call remove_all(): LibTorch exports a version from another compiler, which crashes.
   ~TemporaryFolder() {
     ::chmod(path_.c_str(), S_IRWXU);  // a test may have made it read-only
     std::error_code ignored;

@@ -89,7 +89,7 @@ OutcomeKind outcome_of(const record::Recording& recording) {
   return recording.outcome() ? recording.outcome()->kind : OutcomeKind::kEngineLost;
 }
 
-// Adds a run's measurements to those of earlier runs; the copy's is kept once.
+// Adds a run's measurements to those of earlier runs, but the copy's measurement only once.
 void add_run(record::Recording& all, const record::Recording& run) {
   if (all.info().demo.empty()) all.set_info(run.info());
   for (const record::Measurement& row : run.measurements())

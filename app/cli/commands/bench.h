@@ -16,10 +16,10 @@ struct BenchOptions : CommonOptions {
 record::Result<ExitCode> bench_step(const BenchOptions& options);
 record::Result<ExitCode> bench_train_step(const BenchOptions& options);
 
-// The first steps compile, tune, fill caches and capture a graph.
+// Not timed: the first steps compile, tune, fill caches and capture a graph.
 inline constexpr int kWarmUpSteps = 5;
 inline constexpr int kSteps = 35, kQuickSteps = 10;
-// Fails if all steps would be warm-up.
+// Fails if the warm-up would leave no steps.
 record::Status check_steps(const record::Params& params);
 // Times of the steps after the warm-up, in ns.
 std::vector<double> step_times(const record::Recording& recording);
@@ -37,8 +37,8 @@ struct BenchRow {
 };
 BenchRow bench_row(const record::Recording& recording, const record::Measurement& row);
 
-// Each time next to those of the copy, the eager composition and the yardstick: one head per panel and one line per
-// form, with the main timing first.
+// Each time next to the times of the copy, the eager composition and the yardstick. One heading per panel and one line
+// per form, with the main timing first.
 std::string bench_table(const record::Recording& recording);
 // GEMM rates by format and size, compared with the data sheet.
 std::string product_table(const record::Recording& recording);

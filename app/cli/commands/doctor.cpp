@@ -30,7 +30,7 @@ using nlohmann::json;
 
 namespace {
 
-// kNote: only some uses need what is missing.
+// kNote: something is missing that only some uses need.
 enum class Health { kOk, kNote, kProblem };
 
 std::string_view key_of(Health health) {

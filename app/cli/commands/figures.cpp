@@ -70,7 +70,7 @@ bool any_figure_has(const std::vector<RunFigures>& runs, std::string_view key) {
   return false;
 }
 
-// Sets each --set value on the figures with that key; fails if there are none.
+// Sets each --set value on the figures with that key; fails if no figure has it.
 record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>& runs,
                                                    const std::vector<std::string>& assignments) {
   std::vector<Drawing> drawings;

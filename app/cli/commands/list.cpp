@@ -141,7 +141,7 @@ json catalogue_json(const lessons::Course& course) {
 void put_techniques() {
   put("\nTechniques (headroom plan --set KEY=VALUE), as named by advise and the ladder\n");
   for (const experiments::Technique& each : experiments::techniques()) {
-    if (!each.saves_memory && each.rung.number == 0) continue;  // one switch, listed with the step
+    if (!each.saves_memory && each.rung.number == 0) continue;  // a single switch, listed with the training step
     const std::string settings = each.micro_batches == 1
                                      ? fmt::format("{}", fmt::join(each.settings, " "))
                                      : fmt::format("batch / {0}, accumulate · {0}", each.micro_batches);

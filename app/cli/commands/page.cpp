@@ -110,7 +110,7 @@ class PageWriter {
     for (const std::string& id : page_.widgets) add(lessons::words_of_widget(id));
     if (page_.question) answer(*page_.question);
     if (page_.lesson.second) second_answer(*page_.lesson.second);
-    // The task's numbers need the reader's step, which does not exist here.
+    // Without numbers, which need the reader's step; there is none here.
     if (const auto* task = lessons::task_of(page_))
       add("Once the task is done: " + lessons::without_links(lessons::with_texts(task->done, {})));
     if (!page_.lesson.notes.empty()) add("For the presenter: " + words(page_.lesson.notes));
@@ -180,7 +180,7 @@ class PageWriter {
     return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
   }
 
-  // The figure's rows as in `headroom figures --format csv`, or only the first ones.
+  // Prints the figure's rows as in `headroom figures --format csv`, or only the first.
   void figure(const std::string& id, const std::vector<lessons::Setting>& settings) {
     const lessons::Figure& shown = *lessons::find_figure(id);
     record::Params params(shown.schema);

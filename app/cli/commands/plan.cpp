@@ -49,7 +49,7 @@ void declare_plan(PlanOptions& options, OptionList& list) {
   list.engine();
 }
 
-// The values of "1,4,8", or the current one.
+// The values in "1,4,8"; without a list, the current value.
 record::Result<std::vector<std::string>> values_of(const Params& params, const char* key,
                                                    const std::optional<std::string>& list) {
   const std::vector<std::string> values = list ? record::split(*list, ',') : std::vector{params.as_text(key)};

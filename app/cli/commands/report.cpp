@@ -74,8 +74,8 @@ record::Status write_picture(FigureFiles& files, const Picture& picture, const r
   return record::Ok{};
 }
 
-// Figures 12 and 15: each recorded step alone, and the step with all fused kernels in front of Hugging Face's of the
-// same size.
+// Writes figures 12 and 15: each recorded step alone, and the step with all fused kernels in front of Hugging Face's
+// step of the same size.
 record::Status write_timelines(FigureFiles& files, const record::Recording& sweep, const fs::path& folder) {
   const lessons::Figure* const figure = lessons::find_figure("memory_timeline");
   struct Kept {

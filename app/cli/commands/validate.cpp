@@ -97,8 +97,8 @@ record::Status check_validate(const ValidateOptions& options) {
   return seed || options.list ? record::Status(record::Ok{}) : seed.error();
 }
 
-// Rough GEMM speeds, which keep the drawn steps short: a third of an H100's bf16 rate, two thirds of its fp32 rate,
-// and a small CPU's.
+// Rough GEMM speeds, which keep the drawn steps short: a third of an H100's bf16 rate, two thirds of its fp32 rate, and
+// a small CPU's rate.
 constexpr double kGpuFlops = 330e12, kGpuFp32Flops = 40e12, kCpuFlops = 30e9;
 // Other processes share a CPU's memory.
 constexpr record::Bytes kCpuMemory = 2 * record::kGiB;
@@ -126,7 +126,7 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   return draw_borders(draw, options.count.value_or(kUsualBorders));
 }
 
-// Only one engine runs per GPU; meanwhile the next engines start and their configurations are predicted.
+// Each GPU runs one configuration at a time; meanwhile the next engines start and their configurations are predicted.
 template <class Row>
 class Validation {
  public:

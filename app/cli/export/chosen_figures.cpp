@@ -132,7 +132,8 @@ record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Pag
   return runs;
 }
 
-// The schema of a page that shows the figure, if its defaults can draw it; null if the figure needs a run.
+// The schema of a page that shows the figure, if the schema's defaults suffice to draw it; null if the figure needs a
+// run.
 const experiments::DemoInfo* schema_of(const Figure& figure, const std::vector<const Page*>& pages) {
   if (!lessons::follows_settings(figure)) return nullptr;
   for (const Page* page : pages)

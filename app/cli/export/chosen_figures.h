@@ -22,14 +22,14 @@ struct RunFigures {
   std::vector<const lessons::Figure*> figures;
   // Set if the figures follow settings rather than a page's run.
   std::optional<record::Params> settings = {};
-  std::vector<experiments::SweepAxis> sweep = {};  // the page's sweep over `settings`, which is not run
+  std::vector<experiments::SweepAxis> sweep = {};  // the page's sweep over `settings`, drawn without a run
   // A sentence below the title, in the figure's units.
   std::function<std::string(const lessons::FigureData&)> caption = {};
-  // The prediction with `settings`, and the card of the verdict.
+  // The prediction with `settings`, and the card that the verdict is about.
   std::shared_ptr<const record::Recording> prediction = {};
   std::optional<lessons::CardLimit> card = {};
   std::vector<std::string> controls = {};  // parameters of the figures: "strategies=two"
-  std::string prefix = {};                 // of file names
+  std::string prefix = {};                 // prefix of the file names
   // Recordings of other demos that the page's figures need.
   std::vector<std::shared_ptr<const record::Recording>> beside = {};
 };

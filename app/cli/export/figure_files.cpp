@@ -41,7 +41,7 @@ std::string_view name_of(paint::Format format) {
   return std::ranges::find(kFormats, format, &FormatName::format)->name;
 }
 
-// "svg,pdf" → both, without duplicates.
+// "svg,pdf" → SVG and PDF; duplicates are dropped.
 record::Result<std::vector<paint::Format>> parse_formats(std::string_view list) {
   std::vector<paint::Format> formats;
   for (const std::string& name : record::split(list, ',')) {

@@ -34,7 +34,7 @@ class FigureFiles {
   // Creates the folder; fails if it is not writable.
   static record::Result<FigureFiles> open(FileStyle style);
 
-  // <folder>/<prefix><figure>__<recording>.<format>, or …__<theme>.<format> unless the theme is light. Files are
+  // <folder>/<prefix><figure>__<recording>.<format>, or …__<theme>.<format> unless the theme is light. Each file is
   // written whole or not at all.
   record::Status write(const lessons::FigureData& figure, const std::string& recording, const std::string& prefix = {});
   // <folder>/manifest.json: the files in order.

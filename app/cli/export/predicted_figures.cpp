@@ -123,7 +123,7 @@ std::shared_ptr<const Recording> evidence_for(const Params& params) {
   return nullptr;
 }
 
-// Copies a prediction's facts about the card into the run.
+// Returns the run with the prediction's facts about the card.
 std::shared_ptr<const Recording> with_card(const Recording& run, const record::RunInfo& of_prediction) {
   Recording found = run;
   record::RunInfo info = run.info();
@@ -156,7 +156,7 @@ struct Found {
   std::shared_ptr<const Recording> evidence;  // may be null
 };
 
-// The verdict, a run's measured peak, and why there is only a closed form.
+// The caption's sentences: the verdict, a run's measured peak, and why only a closed form is available.
 std::string caption_of(const Found& found, const lessons::FigureData& figure) {
   if (lessons::find_figure(figure.head.id)->basis == lessons::Basis::kParameters) return {};  // it shows no step
   const Bytes largest = found.card ? found.card->memory : found.plan.allocated;

@@ -63,7 +63,7 @@ std::string table_of(const record::Recording& sweep, bool with_published) {
   return text;
 }
 
-// The most tokens of a step that ran, and the fewest of a step that ran out of memory.
+// The most tokens with which a step ran, and the fewest with which a step ran out of memory.
 std::string limits_of(const record::Recording& sweep, std::string_view strategy) {
   std::int64_t most = 0, fewest = 0;
   for (const SweepPoint& point : sweep.sweep_points()) {
@@ -79,7 +79,7 @@ std::string limits_of(const record::Recording& sweep, std::string_view strategy)
   return text + ".\n";
 }
 
-// Bytes per further token: a least-squares line through a strategy's completed points.
+// Bytes per additional token: the slope of a least-squares line through a strategy's completed points.
 std::string slope_of(const record::Recording& sweep, std::string_view strategy) {
   std::vector<lessons::LinePoint> points;
   for (const SweepPoint& point : sweep.sweep_points())

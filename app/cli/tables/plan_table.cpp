@@ -36,7 +36,7 @@ std::string largest_on(const StepPlan& plan, std::string_view key, const std::op
   return *largest > 0 ? largest_text(plan.params, key, *largest) : "none";
 }
 
-// Negative if bytes are missing.
+// Negative if the card has too little memory.
 Bytes left_on(const CardPlan& plan) { return usable_bytes(plan.card) - plan.fit.reserved; }
 
 // Both tables use the largest number's unit.

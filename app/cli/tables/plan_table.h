@@ -11,7 +11,7 @@
 namespace headroom::app {
 
 std::string plan_text(const std::vector<StepPlan>& plans);
-// One row per step and card, in whole bytes.
+// One CSV row per step and card; sizes in whole bytes.
 std::string plan_csv(const std::vector<StepPlan>& plans);
 nlohmann::json plan_json(const std::vector<StepPlan>& plans);
 

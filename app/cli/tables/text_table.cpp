@@ -16,7 +16,7 @@ std::size_t width_of(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// 0 if the column is empty below its head.
+// The column's width; 0 if it is empty below its head.
 std::size_t width_of(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   std::size_t widest = 0;
   for (std::size_t row = 1; row < rows.size(); ++row) widest = std::max(widest, width_of(rows[row][column]));

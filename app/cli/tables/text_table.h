@@ -14,7 +14,7 @@ namespace headroom::app {
 // omitted. Lines are indented by two and end with a newline.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::size_t first_number);
 
-// The unit for numbers up to `largest`. GiB even for some TiB, so that a card of 24 GiB keeps its digits.
+// The unit for numbers up to `largest`. GiB even if `largest` is some TiB, so that a card of 24 GiB keeps its digits.
 lessons::ShownUnit table_unit(record::Bytes largest);
 
 // "70.27 GiB", "0.134 GiB", "<0.001 GiB".

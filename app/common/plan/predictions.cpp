@@ -137,7 +137,7 @@ std::string Predictions::trouble() const {
   return trouble_;
 }
 
-// Called on the thread. Waits for the planner's machine or its trouble.
+// Called on the thread. Waits until the planner reports its machine or trouble, or a question arrives.
 void Predictions::wait_for_greeting() {
   const auto asked = [this] {
     const std::lock_guard lock(mutex_);
@@ -153,7 +153,7 @@ void Predictions::wait_for_greeting() {
     note_trouble({});
 }
 
-// A dead process does not count.
+// A greeting from a dead process does not count.
 bool Predictions::greeted() const { return !planner_->devices().empty() && (!dead_ || process() != *dead_); }
 
 std::string Predictions::process() const { return record::fact_of(planner_->facts(), "pid"); }
@@ -198,7 +198,7 @@ bool Predictions::dropped(const Question& question) const {
   return !current_ || !(current_->run == question.run);
 }
 
-// Null if the question was dropped.
+// Returns null if the question was dropped.
 std::shared_ptr<const Prediction> Predictions::answer(const Question& question) {
   const PlannedRun& run = question.run;
   if (experiments::trains(run.demo)) return answer_step(question);
@@ -210,7 +210,7 @@ std::shared_ptr<const Prediction> Predictions::answer(const Question& question) 
 std::shared_ptr<const Prediction> Predictions::answer_step(const Question& question) {
   const PlannedRun& run = question.run;
   const predict::PredictOptions options{.few_micro_batches = run.few_micro_batches, .card = predict::bound_card()};
-  // The second round traces everything. It runs only if the steps of the first are not alike.
+  // The second round traces everything. It runs only if the first round's steps differ.
   for (const record::Params& settings : {predict::traced_settings(run.params), run.params}) {
     const Traced traced = trace(question, settings);
     if (traced.recording == nullptr) return refusal_of(traced);

@@ -33,7 +33,7 @@ struct PlannedRun {
   std::string demo;
   record::Params params;
   // Simulates only a few micro-batches of each step (predict/more_micro_batches.h) to save events, but answers with the
-  // totals of all.
+  // totals of all micro-batches.
   bool few_micro_batches = false;
 
   bool operator==(const PlannedRun&) const = default;
@@ -62,7 +62,7 @@ class Predictions {
   bool poll();
   bool busy() const;
   backend::Machine machine() const;  // empty until the planner reports it
-  // Why there are no answers now.
+  // Why the planner cannot answer now.
   std::string trouble() const;
 
  private:

@@ -26,7 +26,7 @@ const record::ParamSpec& spec_of(const Params& params, std::string_view key) {
   return *std::ranges::find(params.schema(), key, &record::ParamSpec::key);
 }
 
-// `run` must have no memory limit.
+// Fills in the peaks of `run`, which must have no memory limit.
 void describe(StepPlan& plan, const record::Recording& run) {
   const record::Ledger ledger(run);
   const record::Peak peak = ledger.peak();
@@ -76,7 +76,7 @@ std::string why_beyond_step(const Params& params) {
   return model ? model.value().beyond_step : "";
 }
 
-// Leaves the model unknown if its file is on another machine.
+// Leaves the plan's model unknown if its file is on another machine.
 void describe_model(StepPlan& plan) {
   const auto model = experiments::described_model(predict::step_settings(plan.params));
   if (!model) return;
@@ -89,7 +89,7 @@ struct Answer {
   record::Bytes bytes = 0;
 };
 
-// Returns where the line through both answers reaches `limit`; `high` if it does not rise.
+// Returns the value at which the line through both answers reaches `limit`, or `high` if the line does not rise.
 std::int64_t crossing(const Answer& a, const Answer& b, record::Bytes limit, std::int64_t high) {
   const double rise = static_cast<double>(b.bytes - a.bytes) / static_cast<double>(b.value - a.value);
   if (!(rise > 0)) return high;

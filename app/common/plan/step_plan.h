@@ -74,7 +74,7 @@ std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t hig
 // "5"; "256 or more" if the search reached its upper end.
 std::string largest_text(const record::Params& params, std::string_view key, std::int64_t largest);
 
-// The closed form for settings that no engine answers for; empty if no run accepts them.
+// The closed form, for settings that no engine can predict; empty if no run accepts them.
 std::optional<predict::ClosedForm> closed_form_of(const record::Params& train_step);
 
 // Caches one service's answers across cards. The closed form answers if the engine cannot, and for models that our step

@@ -15,12 +15,12 @@ namespace headroom::app::page {
 
 struct Visit {
   const lessons::Page* page = nullptr;
-  int step = -1;  // of Read more, from 0; −1: before it
+  int step = -1;  // step of Read more, from 0; −1: before Read more
 };
 
 class History {
  public:
-  // For pages not opened by go(). Forgets the visits ahead.
+  // Call for pages not opened by go(). Forgets the visits after the current one.
   void visit(const lessons::Page& page) {
     if (!visits_.empty() && visits_[at_].page == &page) return;
     if (!visits_.empty()) visits_.resize(++at_);

@@ -20,7 +20,7 @@ struct OwnModel {
   std::string words() const;
 };
 
-// Reads config.json and the files' headers. Empty: no folder.
+// Reads config.json and the headers of the weight files. Empty: no folder is set.
 std::optional<OwnModel> read_own_model(const record::Params& train_step);
 
 // Caches the last folder's model.

@@ -1,4 +1,4 @@
-// The settings follow the chosen run, and the figure follows them.
+// The settings follow the chosen run, and the figure follows the settings.
 #include <algorithm>
 #include <string>
 
@@ -52,7 +52,7 @@ void PageModel::after_settings() {
   follow_ladder();
 }
 
-// Files, seeds and the number of steps stay the reader's.
+// Takes the run's settings, but keeps the reader's files, seeds and number of steps.
 void PageModel::take_settings_of(const RunOnShow& run) {
   take_ladder_of(run);
   const record::RunInfo& info = run.recording->info();

@@ -76,7 +76,7 @@ record::Status perform(const lessons::Act& act, PageModel& page) {
   };
   for (std::vector<lessons::Setting> left = act.settings; !left.empty();) {
     if (std::erase_if(left, is_set) > 0) continue;
-    // Some are allowed only together.
+    // Some settings are allowed only together.
     record::Params together = page.settings();
     for (const lessons::Setting& setting : left)
       if (!together.set(setting.key, std::string_view(setting.value))) return refused;

@@ -7,7 +7,7 @@ namespace headroom::app::page {
 
 namespace {
 
-// Empty if the settings are in the scope.
+// The scope in words; empty if the settings are in the scope.
 std::string about(const std::vector<lessons::Setting>& scope, const record::Params& settings) {
   record::Params there = settings;
   for (const lessons::Setting& each : scope) (void)there.set(each.key, std::string_view(each.value));

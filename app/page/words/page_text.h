@@ -10,9 +10,9 @@
 
 namespace headroom::app::page {
 
-// A block, or several whose words run on as one text.
+// One block, or several blocks whose words form one text.
 struct PagePart {
-  const lessons::Block* block = nullptr;  // the first of them, in the page
+  const lessons::Block* block = nullptr;  // the part's first block, owned by the page
   lessons::MarkedText words;              // with live numbers
   std::string about;                      // "Llama 3.2 1B, bf16" if the block's scope has other settings; else empty
 };

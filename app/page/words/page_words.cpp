@@ -77,7 +77,7 @@ std::optional<Notice> outcome_notice(const PageModel& page, const record::Outcom
     case record::OutcomeKind::kCancelled:
       return run_notice(page);
     case record::OutcomeKind::kOutOfMemory:
-      if (page.question().hides() || !outcome.out_of_memory) return std::nullopt;  // it would reveal the answer
+      if (page.question().hides() || !outcome.out_of_memory) return std::nullopt;  // the notice would reveal the answer
       return out_of_memory(outcome);
     case record::OutcomeKind::kRefused:
       return Notice{Notice::Kind::kTrouble, "This run was refused", outcome.message};

@@ -16,7 +16,7 @@ struct RunOptions {
   std::map<std::string, std::string> environment;  // in addition to program.cpp's
   std::optional<std::string> send_interrupt_at;    // SIGINT once stderr contains this text
   std::optional<std::size_t> file_size_limit;      // bytes; writing more fails, as on a full disk
-  std::string stdout_path;                         // instead of a pipe, e.g. /dev/full
+  std::string stdout_path;                         // file to use instead of a pipe, e.g. /dev/full
   bool terminal = false;                           // stderr is a terminal
   std::string program;                             // empty: this build's
 };
