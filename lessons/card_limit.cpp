@@ -1,4 +1,4 @@
-// Finds cards and limits, and fills the heads of their figures.
+// Finds cards and limits, and fills the heads of figures that check settings.
 #include "lessons/card_limit.h"
 
 #include <algorithm>

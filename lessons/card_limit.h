@@ -14,7 +14,8 @@ const predict::Card* card_named(std::string_view words);
 // The view's card, else the limit in `train_step`, else 24 GiB. Only the view's card counts process bytes.
 CardLimit card_limit(const View& view, const record::Params& train_step);
 
-// Fills the head for these settings. False if they are incompatible or the figure would give away the answer.
+// Fills the head for these settings. Returns false and sets `empty_reason` if they are incompatible or the figure would
+// give away the answer.
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step);
 
 }  // namespace headroom::lessons

@@ -55,7 +55,7 @@ struct FigureHead {
   std::string empty_reason;
   bool growing = false;         // the run is in progress
   std::optional<double> guess;  // the reader's guess on guess_axis()
-  bool guess_open = false;      // its pill can be dragged; else it says "you said"
+  bool guess_open = false;      // the guess's pill can be dragged; else the pill says "you said"
   std::size_t frames = 0;       // 0: not animated
 };
 
@@ -104,7 +104,7 @@ void set_step(FigureHead& head, std::int32_t step);
 
 Axes axes_of(const FigureData& figure);
 
-// The axis of the reader's guess: y of a timeline or of the chart asked about, x of rungs; else null.
+// The axis of the reader's guess: y of a timeline or of the chart asked about, x of rungs; null for other figures.
 const Axis* guess_axis(const FigureData& figure);
 
 struct CardLimit {
@@ -121,9 +121,9 @@ struct View {
   std::optional<double> cursor;
   std::optional<double> guess;                     // in the unit of the page's question
   bool guess_open = false;                         // the reader can still move the guess
-  double guess_room = 0;                           // least end of the guess's axis
+  double guess_room = 0;                           // the guess's axis ends here or higher
   bool hidden = false;                             // hides the answer, such as all after the forward pass
-  bool asked = false;                              // keeps the axes of the hidden answer
+  bool asked = false;                              // the page asks: axes stay as while the answer is hidden
   int columns = 1000;                              // about one per pixel
   std::optional<CardLimit> card;                   // empty: the run's limit or device, else 24 GiB
   std::optional<std::size_t> kernel;               // index into kernel_spans()
@@ -147,10 +147,10 @@ struct FigureInput {
 enum class Basis : std::uint8_t {
   kRun,         // a run; empty without one
   kSettings,    // the reader's settings, with a prediction and the shown run
-  kFormula,     // closed form of own parameters and the reader's or default settings
+  kFormula,     // closed form of the figure's parameters and the reader's (or default) settings
   kSweep,       // a sweep; before it has run, the closed form of the reader's settings
-  kLadder,      // a ladder with the reader's switches on a page; unmeasured rungs are predicted
-  kParameters,  // closed form of own parameters
+  kLadder,      // a ladder; on a page, with the reader's switches, and unmeasured rungs are predicted
+  kParameters,  // closed form of the figure's parameters alone
 };
 
 // One kind of figure, declared in lessons/figures/<id>.cpp as `constinit const Figure k…`.
@@ -161,7 +161,7 @@ struct Figure {
   record::Schema schema;     // parameters: axis, step, …
   Basis basis = Basis::kRun;
   bool on_card = false;  // uses the view's card even without a run
-  // Adds the panels or sets head.empty_reason. The head is filled before, and input.params is not null.
+  // Adds the panels or sets head.empty_reason. Before the call, the head is filled, and input.params is not null.
   void (*add_panels)(FigureData& figure, const FigureInput& input);
 
   FigureData build(const FigureInput& input) const;

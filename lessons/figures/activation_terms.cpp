@@ -150,7 +150,7 @@ ShownUnit unit_of_parts(Bytes all) {
   return byte_unit(all < 64 * record::kGiB ? static_cast<double>(all) / 16 : static_cast<double>(all));
 }
 
-// Sums over all layers; with checkpoints, the most alive at once.
+// One bar per part: its sum over all layers or, with checkpoints, the most of it alive at once.
 Bars parts_of(const ShownTerm& shown) {
   const std::vector<Column> columns = columns_of(shown);
   const ShownUnit unit = unit_of_parts(columns.front().all);

@@ -107,7 +107,7 @@ constexpr double kColumn = 10, kApart = 1.2, kRow = 1, kBlock = 2, kBetween = 0.
 constexpr double kStream = 1.4, kBesideStream = 3.2, kMark = 0.9, kDropout = 2.75, kRope = 3.6;
 
 // A model from embedding to head, with one layer drawn for all. Attention and MLP add their results to the residual
-// stream. Marks show RoPE on queries and keys, and dropout on the embedding and both results.
+// stream. Marks show RoPE on queries and keys, and dropout on the embedding and on the results of attention and MLP.
 class ModelColumn {
  public:
   ModelColumn(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden)
@@ -261,7 +261,7 @@ class ModelColumn {
   Diagram& diagram_;
   const Architecture& model_;
   double x_ = 0, y_ = 0;
-  std::size_t stream_ = 0;  // where its next piece begins
+  std::size_t stream_ = 0;  // where the stream's next piece begins
   std::string_view chosen_;
   bool hidden_;
   int norms_ = 0, dropouts_ = 0;

@@ -1,5 +1,5 @@
-// Attention by tiles: one head's scores, of which one tile is in memory at a time; activations over the sequence, eager
-// and flash; and the arithmetic.
+// Attention by tiles: one head's scores, of which one tile is in memory at a time; activations and arithmetic against
+// sequence length, eager and flash.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -43,7 +43,7 @@ bool is_measured(const record::Ledger& run) {
 
 // The run compared with the closed form, and its name.
 struct Beside {
-  const record::Ledger* run = nullptr;  // null: nothing
+  const record::Ledger* run = nullptr;  // null: no run to compare
   std::string_view name;                // "measured"
 };
 Beside beside_of(const FigureInput& input, bool run_fits) {
@@ -64,7 +64,8 @@ std::string signed_percent(Bytes formula, Bytes value) {
   return fmt::format("{}{:.1f} %", percent > 0 ? "+" : "−", std::abs(percent));
 }
 
-// The formula of the largest cell that has one: with its moment if cells differ, without numbers if there is no room.
+// The formula of the row's largest cell with a formula; preceded by the cell's moment if cells differ, and without
+// numbers if there is no room.
 std::string note_of(const FormulaRow& row, const StepFormulas& formulas, bool has_room) {
   const FormulaCell* largest = nullptr;
   for (const FormulaCell& cell : row.cells)
@@ -77,7 +78,7 @@ std::string note_of(const FormulaRow& row, const StepFormulas& formulas, bool ha
   return same ? formula : fmt::format("{}: {}", formulas.moments[moment].brief, formula);
 }
 
-// Rows of kinds with their sum, the difference from the run, and host memory.
+// The table's rows: kinds of memory, their sum, its difference from the compared run, and host memory.
 class Rows {
  public:
   Rows(const StepFormulas& formulas, const Beside& beside) : formulas_(formulas), beside_(beside) {
@@ -172,7 +173,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
     return figure.leave_empty(fmt::format("This version has no formula for the run's {}.", unknown));
   const record::Params settings = input.settings ? experiments::step_params(*input.settings) : step_params_of(*run);
   const predict::StepSettings step = settings_of(settings, run);
-  // A run fits if its own settings give equal bytes.
+  // The run fits if its own settings give the same bytes as the reader's.
   const bool run_fits = has_run && unknown.empty() && is_measured(*input.run) &&
                         step_formulas(step, run->device) ==
                             step_formulas(predict::settings_of(*run, experiments::training_step().schema), run->device);
@@ -194,7 +195,7 @@ void add_formula_table_panels(FigureData& figure, const FigureInput& input) {
   } else if (beside.run == nullptr) {
     table.foot = "Requested bytes by closed form, for a step on a GPU.";
   }
-  // With a run, settings not in use are included.
+  // With a run, settings that are not in use are added, too, unless overruled.
   const record::Params& shown = input.settings ? *input.settings : settings;
   for (const auto& [key, value] : shown.to_map())
     if (has_run ? !shown.overruled(key) : shown.in_use(key)) figure.head.provenance["setting." + key] = value;

@@ -1,5 +1,5 @@
-// fp32 logits alive at once and kept inputs of all layers over a batch's tokens: two lines whose ratio decides whether
-// the loss is the problem. The report's estimate for any vocabulary and number of copies.
+// fp32 logits alive at once and kept inputs of all layers, against a batch's tokens: two lines, whose ratio decides
+// whether the loss is the problem. This is the report's estimate for any vocabulary and number of copies.
 #include <algorithm>
 #include <array>
 

@@ -114,7 +114,7 @@ class BitDiagram {
   Diagram diagram_;
 };
 
-// Digits over size: width is range, height is precision.
+// Digits against size: a line's width is the format's range, its height the precision.
 Chart ranges(const NumberFormat& chosen) {
   Chart chart;
   chart.title = "How wide and how fine";
@@ -122,7 +122,7 @@ Chart ranges(const NumberFormat& chosen) {
     const bool own = &format == &chosen;
     ChartSeries series{.label = std::string(format.name), .named_at_end = true};
     series.kind = own ? SeriesKind::kFused : SeriesKind::kOther;
-    // Enough points per power of two that the line gets no marks.
+    // So many points per power of two that the line is drawn without marks.
     const int each = 2 + 240 / (format.most_exponent + 1 - format.least());
     series.points.push_back({.x = static_cast<double>(format.least())});
     for (int exponent = format.least(); exponent <= format.most_exponent; ++exponent) {
@@ -141,7 +141,7 @@ Chart ranges(const NumberFormat& chosen) {
   return chart;
 }
 
-// Output over input, in spacings of the middle number.
+// Output against input, both in spacings from the middle number.
 Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
   const double middle = rounded(format, std::clamp(value, -format.most, format.most));
   const double spacing = spacing_at(format, middle);

@@ -1,5 +1,5 @@
-// A weight under equal small updates, stored in fp32, in bf16 to nearest, in bf16 with stochastic rounding, and as an
-// fp32 master with a bf16 copy.
+// A weight under equal small updates, stored in fp32, in bf16 rounded to nearest, in bf16 rounded stochastically, and
+// as an fp32 master with a bf16 copy.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -65,8 +65,8 @@ std::array<Walk, 4> walks_of(const record::Params& params) {
   return walks;
 }
 
-// Standard deviation of stochastic rounding over all seeds. A step goes up by a spacing s with probability q, which
-// adds q (1 − q) s² to the variance along the exact sum.
+// Standard deviation of stochastic rounding over all seeds. A step rounds up by a spacing s with probability q, which
+// adds q (1 − q) s² to the variance; s and q are those along the exact sum.
 double spread_of(const record::Params& params) {
   const double weight = params.real("weight"), update = params.real("update");
   double variance = 0;

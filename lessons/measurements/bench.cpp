@@ -15,7 +15,7 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::string_view kReport = "report.";
-constexpr double kLongestWhisker = 1.6;  // multiple of its point; longer whiskers are cut off
+constexpr double kLongestWhisker = 1.6;  // as a multiple of the point's y; longer whiskers are cut off
 
 std::string_view kernel_of(std::string_view panel) {
   return panel.starts_with(kReport) ? panel.substr(kReport.size()) : panel;

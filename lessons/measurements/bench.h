@@ -63,7 +63,8 @@ std::string rate_text(double bytes_per_second);
 // Bytes per second of the row's traffic.
 double rate_of(const Measurement& row);
 
-// Bytes per second over a link; 0: not measured. Over a bus, only from page-locked memory, which offload uses.
+// Bytes per second over a link; 0: not measured. On a bus, only transfers with page-locked memory count, which offload
+// uses.
 double link_rate(const record::Recording& recording, std::string_view variant);
 // True for pageable bus transfers, which first go through a driver buffer.
 bool through_buffer(const Measurement& row);
@@ -90,7 +91,7 @@ void label_times(Chart& chart);
 // Fits the y axis to all points: from 0 or, if logarithmic, over whole decades.
 void fit_y(Chart& chart);
 
-// Fills the head. False if there is nothing to draw; `empty_reason` says why.
+// Fills the head. If there is nothing to draw, returns false and sets `empty_reason`.
 bool begin_bench(FigureHead& head, const FigureInput& input);
 
 }  // namespace headroom::lessons

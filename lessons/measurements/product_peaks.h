@@ -18,7 +18,7 @@ std::vector<const record::Measurement*> fastest_products(const record::Recording
 // Operations per second.
 double product_rate(const record::Measurement& row);
 
-// The member with a card's peak of a format ("bf16"), or null.
+// The member of a card that holds the peak of a format ("bf16"); null if there is none.
 using CardPeak = std::optional<double> predict::Card::*;
 CardPeak card_peak(std::string_view format);
 

@@ -14,7 +14,7 @@ namespace headroom::lessons {
 
 using record::SweepPoint;
 
-// Fills the head. False if there is nothing to draw; `empty_reason` says why.
+// Fills the head. If there is nothing to draw, returns false and sets `empty_reason`.
 bool begin_sweep(FigureHead& head, const FigureInput& input);
 
 // Series in the order in which they ran.

@@ -46,7 +46,7 @@ struct PublishedTraining {
 
 std::span<const PublishedTraining> published_trainings();
 
-// A point of the Harmony paper's memory over the minibatch (harmony_2022.csv).
+// A point of the Harmony paper's memory against the minibatch (harmony_2022.csv).
 struct PublishedStep {
   std::string model;  // "bert96", "gpt2"
   std::int64_t minibatch;
@@ -62,7 +62,7 @@ struct PredictedStep {
   std::int64_t batch;
   record::Bytes blocks;  // peak of bytes in blocks without a limit
   record::Bytes asked;   // the request that failed under the report's limit; 0: none
-  record::Bytes free;    // bytes of the limit not in blocks then
+  record::Bytes free;    // bytes within the limit that were not in blocks then
 };
 
 std::span<const PredictedStep> predicted_steps();

@@ -15,7 +15,7 @@ namespace headroom::lessons {
 struct Act {
   std::vector<Setting> settings;
   std::string page;
-  TourView view;  // view to show if neither is set
+  TourView view;  // shown if the link has neither settings nor a page
 
   bool sets() const { return !settings.empty(); }
   bool shows() const { return settings.empty() && page.empty(); }

@@ -56,7 +56,7 @@ double peak_by_formula(const predict::StepSettings& step) {
   return form.left_out.empty() ? static_cast<double>(record::total(form.peak().bytes)) : -1;
 }
 
-// Weights, gradients and optimizer state if all are on the GPU and trained. 1B in bf16_mixed: 16 P.
+// Weights, gradients and optimizer state if all are on the GPU and trained. For 1B in bf16_mixed: 16 · P bytes.
 double model_state(const predict::StepSettings& step) {
   if (step.adapters.kind != predict::AdapterKind::kOff || step.offload.parameters ||
       step.offload.state != predict::StateOffload::kOff)

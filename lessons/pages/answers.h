@@ -12,7 +12,7 @@ namespace headroom::lessons {
 struct Answer {
   std::string_view name;
   AxisUnit unit = AxisUnit::kBytes;
-  // Negative if this finished run has no answer (cancelled before its peak); null: no run has one.
+  // Negative if this finished run has no answer (cancelled before its peak); null: no run has an answer.
   double (*of)(const record::Ledger& run) = nullptr;
   // Negative if the formula does not hold for these settings; null: no formula.
   double (*by_formula)(const predict::StepSettings& step) = nullptr;

@@ -20,7 +20,7 @@ struct Setting {
 
 struct BlockType {
   std::string_view name;  // the word after ```
-  // Reads the content, this type's struct, and complains about errors. Empty: nothing to show.
+  // Reads the content, this type's struct, and complains about errors. Empty if there is nothing to show.
   std::any (*parse)(BlockSource& source) = nullptr;
   // Markdown for lints and search; null: none.
   std::string (*words)(const std::any& content) = nullptr;

@@ -73,13 +73,13 @@ struct Page {
   std::string schema;  // "shape": settings that the figures follow if nothing runs
 
   std::vector<Setting> settings;              // changes to the demo's defaults
-  std::vector<Setting> here;                  // more changes, unless a GPU that holds the run is found
+  std::vector<Setting> here;                  // more changes if no GPU is found that holds the run
   std::vector<experiments::SweepAxis> sweep;  // may be empty
   std::vector<std::string> switches;          // keys of settings shown first
   std::vector<std::string> figures;           // the first is the large one
   std::vector<std::string> recordings;        // under assets/recordings, without .hrec
   std::string shows;                          // the recording that the page is about
-  std::vector<std::string> bases;             // recordings that others of their model and shape are compared with
+  std::vector<std::string> bases;             // recordings to compare others of the same model and shape with
   std::vector<std::string> beside;            // recordings of other demos, drawn next to the run
   std::vector<std::string> widgets;           // "settings", "ladder", …: in reading order
   std::string card;                           // initial card; empty: the machine's, or 24 GiB in figures

@@ -12,7 +12,7 @@ namespace headroom::lessons {
 
 class Entries;
 
-// Says why a command line does not work; empty if it does.
+// Returns why a command line does not work; empty if it works.
 using CommandCheck = std::function<std::string(std::string_view command)>;
 
 struct PageContext {

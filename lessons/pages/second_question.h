@@ -16,11 +16,11 @@ struct SecondQuestion {
   std::string ask, because;                   // Markdown; {batch} is the drawn value
   std::vector<experiments::SweepAxis> drawn;  // settings, and the values to draw from
   const Answer* answer = nullptr;             // has a formula
-  double tolerance = 0.1;                     // part of the right number
+  double tolerance = 0.1;                     // as a share of the right number
 };
 
-// All settings of an attempt, from 0. Every combination comes once before any comes again, in an order of the page's.
-// The page must have a second question.
+// All settings of an attempt, which counts from 0. Every combination comes once before any comes again, in the page's
+// own order. The page must have a second question.
 record::Params settings_of_attempt(const Page& page, int attempt);
 // The right number.
 double key_of(const SecondQuestion& question, const record::Params& settings);

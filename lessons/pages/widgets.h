@@ -10,10 +10,10 @@ namespace headroom::lessons {
 struct WidgetInfo {
   std::string_view id;
   std::string_view summary;
-  // For pages with a schema: it has the figure's parameters, which the figure's head then omits.
+  // For pages with a schema: the widget has the figure's parameters, which the figure's head then omits.
   bool calculates = false;
   bool runs_step = false;              // has Run for the page's settings
-  bool runs_sweep = false;             // has Run for the page's sweep, next to the one for settings
+  bool runs_sweep = false;             // has Run for the page's sweep, next to the Run for settings
   bool starts_runs = false;            // starts other runs: the page has no Run and shows only its first settings
   std::string_view edits = {};         // key of the edited setting; empty: none
   std::string_view empty_reason = {};  // of the figure without a run; empty: the usual reason

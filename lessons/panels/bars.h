@@ -39,8 +39,8 @@ struct RungSpeed {
   bool told = true;  // false: the difference is noise
 };
 
-// A rung of the ladder: the peak with this switch and all before it. If memory ran out, `bytes` were alive then; a rung
-// that did not run has none.
+// A rung of the ladder: the peak with this switch and all before it. If memory ran out, `bytes` is what was alive then;
+// a rung that did not run has no bytes.
 struct Rung {
   std::string label;
   record::ByCategory bytes{};

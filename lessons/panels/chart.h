@@ -21,7 +21,7 @@ struct ChartPoint {
   double low = 0, high = 0;  // quantiles 0.2 and 0.8 of y; without spread, both are y
   std::string label = {};    // drawn if it fits
   std::string tip = {};
-  bool out_of_memory = false;  // y: allocated by then or, if `would_be`, needed
+  bool out_of_memory = false;  // y: bytes allocated by then or, if `would_be`, bytes needed
   bool would_be = false;
 };
 

@@ -29,7 +29,7 @@ bool may_be(const record::Recording& run, const record::Storage& block, const pr
   return op != nullptr && std::ranges::find(tensor.operators, op->op) != tensor.operators.end();
 }
 
-// Bytes per tensor of one layer. Each block matches once.
+// Bytes per tensor of one layer. Each block matches at most once.
 std::vector<Bytes> matched(const record::Recording& run, const std::vector<predict::KeptTensor>& tensors,
                            Blocks blocks) {
   std::vector<std::size_t> order(tensors.size());

@@ -17,7 +17,7 @@ inline constexpr std::string_view kFormPrefix = "launches.";
 
 // Spans of one form, without the final wait for the device, by start.
 std::vector<record::KernelSpan> spans_of_form(const record::Recording& recording, std::string_view form);
-// Kernels (on a CPU: operators) of one form, "eager", in the order in which they ran.
+// Kernels (on a CPU: operators) of one form, such as "eager", in the order in which they ran.
 std::vector<record::KernelSpan> kernels_of(const record::Recording& recording, std::string_view form);
 
 // Time from the first start to the last end, in ns.
@@ -40,8 +40,8 @@ struct KernelUnits {
   ShownUnit time{"µs", 1e3}, bytes{"MiB", double{record::kMiB}}, rate{"GB/s", 1e9};
 };
 
-// One box per span, in order of begin. Boxes narrower than `least` are merged and get the kind that takes most time;
-// `selected` is never merged.
+// One box per span, in order of begin. Boxes narrower than `least` are merged; the merged box gets the kind that takes
+// most of its time. `selected` is never merged.
 std::vector<TimeBox> boxes_of(const record::Recording& recording, const std::vector<PlacedSpan>& spans, double least,
                               const KernelUnits& units, std::optional<std::size_t> selected = {});
 

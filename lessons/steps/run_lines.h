@@ -45,7 +45,7 @@ StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, 
   return line;
 }
 
-// Says, if phases are aligned, which run's times set their widths.
+// Says, if phases are aligned, which run's times set the phases' widths.
 std::string axis_name(const Timeline& panel, const record::Recording& run);
 
 // Another run, in its own time and on the figure's axis.

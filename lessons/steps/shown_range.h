@@ -21,7 +21,7 @@ inline constexpr record::ParamSpec kStepParam =
     experiments::needs(whole_param("step", "Step", "Number of the step, from 0", 0, 1'000'000, 0), "show", "step");
 
 struct ShownRange {
-  record::StepRange range;  // its step is -1 if it is not one step
+  record::StepRange range;  // its step is -1 if the range is not one step
   bool growing = false;     // this part of the run is in progress
   std::string empty_reason;
 };

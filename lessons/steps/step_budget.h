@@ -20,7 +20,7 @@ struct StepBudget {
   double flops_per_token = 0;  // the model's, per token
   double peak = 0;             // operations per second
   // Shares of the step's time; their sum is 1.
-  double model = 0, again = 0;  // both at the peak
+  double model = 0, again = 0;  // the model's and recomputed operations at the peak
   double products = 0;          // GEMM time beyond these two; traced runs only
   double memory = 0;            // all other work; traced runs or the bound only
   double idle = 0;              // traced runs only
@@ -31,14 +31,14 @@ struct StepBudget {
 };
 
 struct Peaks {
-  double given = 0;                     // operations per second for every run; 0: its card's peak
-  std::vector<predict::Card> measured;  // replaces the table's cards
+  double given = 0;                     // operations per second for every run; 0: each run's card's peak
+  std::vector<predict::Card> measured;  // used before the table's cards
 
   // Null if neither `measured` nor the table has this GPU.
   const predict::Card* card_of_gpu(std::string_view gpu) const;
 };
 
-// From a run's speed or, if traced, its kernels. If empty, `why` says what is missing.
+// From a run's speed or, if traced, its last traced step. If empty, `why` says what is missing.
 std::optional<StepBudget> budget_of(const record::Recording& run, predict::AttentionFlops attention, const Peaks& peaks,
                                     std::string& why);
 

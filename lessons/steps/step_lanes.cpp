@@ -35,7 +35,7 @@ bool same_place(const KernelSpan& a, const KernelSpan& b) { return a.phase == b.
 
 // CUPTI's clock differs from the marks' by up to half a millisecond, differently in each run. Kernels launched under a
 // mark run after it and before the next mark. This limits the shift to a range of 2 µs in a step of Llama 3.2 1B on an
-// H200. `on_host`: uses calls and the host's clock.
+// H200. `on_host`: uses host calls and the marks' host times.
 double shift_to_marks(const std::vector<KernelSpan>& spans, const Recording& recording, const record::StepRange& range,
                       bool on_host) {
   double least = -std::numeric_limits<double>::infinity(), most = -least;
@@ -240,7 +240,7 @@ void add_counterpart(Lanes& panel, const StepSpans& step, std::size_t chosen, co
   for (const Zone& zone : operations_of(step)) {
     const KernelSpan& each = step.spans()[zone.first];
     if (each.layer != span.layer || name_of(step, each) != name) continue;
-    // If an operation occurs twice in a layer, the chosen kernel's wins, else the first.
+    // If an operation occurs twice in a layer, the one with the chosen kernel wins, else the first.
     const bool own = zone.first <= chosen && chosen <= zone.last && each.phase == span.phase;
     std::optional<double>* const side = each.phase == Phase::kForward    ? &forward
                                         : each.phase == Phase::kBackward ? &backward

@@ -1,4 +1,4 @@
-// The closed form's activation bytes over a swept setting.
+// The closed form's activation bytes against a swept setting.
 #pragma once
 
 #include <optional>

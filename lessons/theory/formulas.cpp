@@ -167,7 +167,7 @@ class Formulas {
     return {fmt::format("({0} + {0}) · {1}", moment, p), fmt::format("{} × {}", 2 * moment, count(trained)), bytes};
   }
 
-  // Tries sums of all gradients, the vocabulary tables', one layer's and the final norm's.
+  // Tries sums of: all gradients, the vocabulary tables', one layer's and the final norm's.
   std::string gradients(Bytes bytes) const {
     const std::int64_t s = step_.trained_bytes(), h = step_.model.hidden_size;
     for (const std::int64_t all : {0, 1})
@@ -185,7 +185,7 @@ class Formulas {
     return {};
   }
 
-  // Activations at the loss; rows of B · T · H at the end of the backward pass.
+  // At the loss, all activations; at the end of the backward pass, a multiple of B · T · H.
   std::string activations(Place place, Bytes bytes) const {
     const std::int64_t tokens = step_.tokens(), s = step_.element_bytes(), layers = step_.model.num_layers;
     const Bytes rows = predict::layer_input_bytes(step_), norm = predict::final_norm_at_loss(step_);
@@ -197,7 +197,7 @@ class Formulas {
       return shown(sum.times(s), bytes);
     }
     if (step_.keeps_layer_inputs()) {
-      const std::int64_t inputs = (bytes - norm) / rows, of_norm = norm * s / rows;  // bytes per number
+      const std::int64_t inputs = (bytes - norm) / rows, of_norm = norm * s / rows;  // of_norm: bytes per number
       const std::string_view symbol = step_.offload.checkpoints ? "1" : step_.checkpoint_every == 1 ? "L" : "⌈L / k⌉";
       return shown({fmt::format("B · T · H · (s · {} + {})", symbol, of_norm),
                     fmt::format("{} × {} × {} × ({} × {} + {})", count(step_.batch), count(step_.sequence),

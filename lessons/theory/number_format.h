@@ -53,7 +53,7 @@ double rounded(const NumberFormat& format, double value, Rounding rounding = Rou
 std::uint32_t code_of(const NumberFormat& format, double number);
 double number_of_code(const NumberFormat& format, std::uint32_t code);
 
-// Numbers in [low, high), both nonnegative and of the format.
+// Count of numbers in [low, high), with nonnegative bounds of the format.
 std::int64_t numbers_between(const NumberFormat& format, double low, double high);
 
 // "65,504", "0.00781", "3.40·10³⁸": with `digits` significant digits.

@@ -50,7 +50,8 @@ class CheckpointChain {
     show(std::move(action));
   }
 
-  // Backward node i needs f_i. Its segment is recomputed from the checkpoint below, and each node stays until used.
+  // Backward node i needs f_i. If f_i was freed, its segment is recomputed from the checkpoint below up to f_i; each
+  // recomputed node stays until used.
   void backward(std::size_t i) {
     std::size_t from = i;
     while (!in_memory(now_.forward[from])) --from;

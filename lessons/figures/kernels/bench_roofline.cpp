@@ -1,4 +1,4 @@
-// The roofline: operations per second over operations per byte, under the copy's slope and the GEMM ceiling.
+// The roofline: operations per second against operations per byte, under the copy's slope and the GEMM ceiling.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -21,7 +21,7 @@ const std::array kBenchTimesSchema{
                         kTimings, "device"),
 };
 
-// Rows of the pass or, without a full pass, of another pass.
+// Rows of the pass; without rows of the full pass, those of the forward or else the backward pass.
 std::vector<const Measurement*> rows_for(const record::Recording& recording, std::string_view panel,
                                          std::string_view pass, std::string_view timing) {
   auto rows = rows_of(recording, panel, pass, timing);

@@ -1,5 +1,5 @@
-// The fused loss over its chunk size: bytes by closed form, time by a model, the chunk of Liger's rule, and a sweep's
-// speeds.
+// The fused loss against its chunk size: bytes by closed form, time by a model, the chunk of Liger's rule, and a
+// sweep's speeds.
 #include <algorithm>
 #include <array>
 #include <string>

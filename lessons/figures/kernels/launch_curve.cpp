@@ -1,5 +1,5 @@
-// One operation over its rows: launches take constant time, bytes take time in proportion. A form's time is the longer
-// of both; the recorded run is a point.
+// One operation's time against its rows: launches take a constant time, bytes a time in proportion to rows. A form
+// takes the longer of the two; the recorded run is a point.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -21,7 +21,7 @@ using record::KernelSpan;
 using record::Recording;
 
 constexpr std::array<record::Choice, 3> kLaunches{{{"5000", "5 µs"}, {"2000", "2 µs"}, {"10000", "10 µs"}}};
-// H200: a large copy as measured; others: data sheets.
+// H200: measured on a large copy; others: from data sheets.
 constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"},
                                                      {"3350", "H100, 3,350 GB/s"},
                                                      {"2039", "A100, 2,039 GB/s"},

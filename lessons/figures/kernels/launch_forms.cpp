@@ -47,7 +47,7 @@ void add_launch_forms_panels(FigureData& figure, const FigureInput& input) {
         {.prefix = std::string(kForms[i].label), .begin = -before_first_kernel(spans[i]), .time = time_unit(longest)},
         input.view.columns);
   }
-  for (Lane& lane : panel.lanes)  // host lanes are thin: device lanes are compared
+  for (Lane& lane : panel.lanes)  // host lanes are thin, because the figure compares device lanes
     lane.thin = std::ranges::any_of(lane.boxes, [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())
     return figure.leave_empty("This run does not compare forms of one operation: run the demo `launches`.");

@@ -26,8 +26,9 @@ struct TrafficOperation {
   bool kept = false;
 };
 
-// y = w · to(x32 · rsqrt(mean(x32²) + ε)), as PyTorch runs it. fp32 needs no conversion; a CPU's mean is a sum and a
-// division. Autograd keeps inputs of products and powers: x in fp32, reciprocal roots, normalized rows.
+// y = w · to(x32 · rsqrt(mean(x32²) + ε)), as PyTorch runs it. fp32 needs no conversion; on a CPU, the mean is a sum
+// and a division. Autograd keeps the inputs of products and powers: x32 (x in fp32) and the results of rsqrt() and
+// to().
 std::vector<TrafficOperation> composition(Bytes size, bool on_cpu) {
   std::vector<TrafficOperation> all;
   const bool converts = size != 4;
@@ -125,7 +126,7 @@ void add_copy(Traffic& panel, const Recording& bench) {
   if (panel.copy > 0) panel.copy_label = "a large copy: " + amount_text(panel.copy, unit_of(panel.rate));
 }
 
-// Bytes per square: a power of two, at most eighty of which make up the form that moves most.
+// Bytes per square: a power of two, such that the form that moves most has at most eighty squares.
 Bytes square_of(Bytes most) {
   Bytes square = record::kKiB;
   while (most / square > 80) square *= 2;

@@ -14,7 +14,7 @@ namespace {
 using record::Measurement;
 using record::Recording;
 
-// A run with GEMM rates: the shown run or one of the page's.
+// A run with GEMM rates: the shown run or one of the page's other runs.
 const Recording* rates_of(const FigureInput& input) {
   if (input.run != nullptr && has_product_rates(input.run->recording())) return &input.run->recording();
   for (const record::Ledger* each : input.beside)

@@ -1,4 +1,4 @@
-// The report's six panels measured here, over published A100 points: time and peak memory.
+// Time and peak memory of the report's six panels, measured here and drawn over published A100 points.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -117,7 +117,7 @@ void make_ratios(Chart& chart) {
   chart.y = {.unit = AxisUnit::kNumber, .name = "times"};
 }
 
-// The question is about the fused forms.
+// Leaves the eager forms, because the question is about the fused ones.
 void hide_kernels(Chart& chart) {
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.kind != SeriesKind::kEager; });
 }

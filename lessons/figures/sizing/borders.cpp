@@ -1,5 +1,5 @@
-// Three limits of one batch: by bytes in blocks alone, and by PyTorch's allocator with and without expandable segments.
-// The steps are the report's (lessons/measurements/tables.h).
+// The largest batch by three counts: by bytes in blocks alone, and by PyTorch's allocator with and without expandable
+// segments. The steps are the report's (lessons/measurements/tables.h).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -77,7 +77,7 @@ void add_border_row(HeatMap& map, const BorderRow& row, Bytes limit) {
   }
 }
 
-// Bytes limit the batch or, if more is free than the failed request, gaps.
+// The batch is limited by bytes or, if more is free than the failed request needs, by gaps.
 Table border_table(const std::vector<BorderRow>& rows, const ShownUnit& unit) {
   Table table{.head = "Largest batch", .columns = {"batch", "the next requests", "while free"}};
   for (const BorderRow& row : rows) {

@@ -33,7 +33,7 @@ void add_fit_validation_panels(FigureData& figure, const FigureInput& input) {
   ChartSeries equal{.kind = SeriesKind::kFused};
   ChartSeries differs{.kind = SeriesKind::kEager};
   const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // as on the predicted axis
-  double most = 0, farthest = 0;                               // GiB; share of measured bytes
+  double most = 0, farthest = 0;                               // in GiB; as a share of measured bytes
   for (const ValidatedRun& run : validated_runs()) {
     if (gpu != "both" && run.gpu != gpu) continue;
     (run.measured == run.predicted ? equal : differs).points.push_back(point_of(run, unit));

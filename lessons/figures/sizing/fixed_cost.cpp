@@ -1,5 +1,5 @@
-// Time of the report's step over its tokens, with two laws fitted to published points and to the shown run's: a fixed
-// time plus a time per token, or the larger of the two.
+// Time of the report's step against tokens per step, with two laws fitted to published points and to the shown run's
+// points: a fixed time plus a time per token, or the larger of the two.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -109,7 +109,7 @@ std::string speed_change(double speed, double than) {
   return (speed < than ? "−" : "+") + speed_text(std::abs(speed - than));
 }
 
-// Numbers of the rung compared with; 0: unknown.
+// Numbers of the rung that another is compared with; 0: unknown.
 struct Compared {
   record::Bytes peak = 0;
   double speed = 0;
@@ -192,7 +192,7 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   const bool to_before = params.text("delta") == "step";
   for (const SweepPoint& point : points) {
     const bool first = &point == &points.front();
-    if (input.view.hidden && !first) {  // nor is it on the axes
+    if (input.view.hidden && !first) {  // a hidden rung does not extend the axes
       panel.rungs.push_back(hidden_rung(point));
       continue;
     }

@@ -1,4 +1,4 @@
-// A step's peak over batch or sequence by closed form, up to the card's memory, with measured and published points.
+// A step's peak against batch or sequence, by closed form, up to the card's memory, with measured and published points.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -68,7 +68,7 @@ class SizedSteps {
     return low * grain();
   }
 
-  // A run's x; empty if its settings or bytes differ.
+  // A run's x; empty if the run's other size, model or bytes differ from the settings'.
   std::optional<std::int64_t> place_of(const predict::StepSettings& run) const {
     const std::int64_t x = batch_ ? run.batch : run.sequence;
     if ((batch_ ? run.sequence : run.batch) != other() || run.model.id != step_.model.id) return std::nullopt;

@@ -1,5 +1,5 @@
-// The report's experiment, repeated: speed and peak memory over batch and sequence, with published points and a closed
-// form.
+// The report's experiment, repeated: speed and peak memory against batch and against sequence, with published points
+// and a closed form.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -68,7 +68,7 @@ void add_measured(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const S
       const std::string name = name_of(strategy, setting(point, "batch"), setting(point, "seq"));
       peak.points.push_back(peak_at(place_of(sweep, value), point, name, unit_of(peaks.y)));
       if (ran_out(point)) {
-        if (!sweep.comparable) continue;  // has no closed form
+        if (!sweep.comparable) continue;  // no closed form applies to the sweep
         peak.points.back().would_be = true;
         peak.points.back().y =
             closed_peak(strategy, static_cast<double>(setting(point, "batch")), setting(point, "seq"));

@@ -1,5 +1,5 @@
-// Peak memory and speed of any sweep. Over a number it adds the closed form of activations, which a page shows before
-// its sweep has run.
+// Peak memory and speed of any sweep. For a sweep over a number, adds the closed form of activations, which a page
+// shows before its sweep has run.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -203,7 +203,7 @@ void add_points(FigureData& figure, const FigureInput& input) {
   set_run(figure.head, recording, *input.params);
   if (!begin_sweep(figure.head, input)) return;
   Places places = places_of(recording);
-  // Points of the page's sweep yet to run also have a place on the axis.
+  // Points of the page's sweep that have yet to run also have a place on the axis.
   if (places.swept != nullptr && !input.sweep.empty() && input.sweep.front().key == places.key)
     for (const std::string& value : input.sweep.front().values) places.labels.push_back(places.key + "=" + value);
   Chart peaks = peaks_of(recording, places, *input.params);

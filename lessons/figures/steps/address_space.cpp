@@ -135,7 +135,7 @@ AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressS
   return map;
 }
 
-// The frame's event, or the peak; for a failed run, the last event before the failed request.
+// The shown frame's event; without frames, the peak or, for a failed run, the last event before the failed request.
 std::uint64_t event_of(FigureData& figure, const FigureInput& input, const record::Ledger& run,
                        const record::StepRange& range) {
   const std::uint64_t last = std::min<std::uint64_t>(range.last, run.recording().events().size());

@@ -138,7 +138,7 @@ std::vector<Line> compiled(const Grid& grid, const Followed& at) {
   return lines;
 }
 
-// Lines of each listing before one that compares an index with N.
+// Lines of each listing before the first that compares an index with N.
 constexpr std::size_t kIndexLines = 2;
 
 std::vector<Line> listing_of(std::string_view key, const Grid& grid, const Followed& at) {

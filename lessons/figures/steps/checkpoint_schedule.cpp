@@ -133,7 +133,7 @@ class ScheduleDiagram {
   ScheduleFrame before_;
   const Kept& kept_;
   std::size_t n_;
-  std::optional<std::uint64_t> mask_;  // which a click changes
+  std::optional<std::uint64_t> mask_;  // a click changes it
   Diagram diagram_;
 };
 
@@ -153,8 +153,8 @@ Table counts(const std::vector<ScheduleFrame>& frames, std::size_t index, std::s
                              without.back().evaluations)}};
 }
 
-// Counts for each k, and memory by closed form. Both agree if k ≥ 3 divides n: n / k nodes are kept, k − 2 of a segment
-// are recomputed, and there are two gradients.
+// Counts for each k, and memory by closed form. Counted and closed-form memory agree if k ≥ 3 divides n: n / k nodes
+// are kept, k − 2 of a segment are recomputed, and there are two gradients.
 void add_curves(FigureData& figure, std::size_t nodes) {
   Chart memory{.title = "Most in memory, every k-th node kept"},
       time{.title = "Forward evaluations, every k-th node kept"};

@@ -1,5 +1,5 @@
-// One operation's derivative on eight numbers in fp64: by its kernel's formula, by finite differences, and their
-// difference.
+// One operation's derivative on eight numbers in fp64: by its kernel's formula and by finite differences, and the
+// difference of the two.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -116,7 +116,7 @@ Chart derivatives_chart(const Checked& checked, bool hidden) {
   return chart;
 }
 
-// The component of dx along x; for RMSNorm also of its first term.
+// The component of dx along x; for RMSNorm, also that of dx's first term.
 std::string along_x(const Checked& checked) {
   const double along = dot(checked.in.x, checked.formula);
   if (checked.operation.key == "rms_norm")

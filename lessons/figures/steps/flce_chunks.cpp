@@ -21,7 +21,7 @@ using record::Category;
 
 constexpr std::array kFlceChunksSchema{frame_param(2)};
 
-// X [BT × H], W [V × H]. A part is C tokens or, by slices of the vocabulary, C columns.
+// X [BT × H], W [V × H]. A part is C tokens or, if the vocabulary is sliced, C columns.
 struct ChunkShape {
   std::int64_t tokens, vocab, hidden, part;
   Bytes element, input_gradient_element, head_gradient_element;
@@ -43,7 +43,7 @@ struct ChunkShape {
   ShownUnit unit() const { return byte_unit(static_cast<double>(std::max(all_logits(), alive(0)))); }
 };
 
-// Treats other losses as fused.
+// Treats every loss as FLCE.
 ChunkShape shape_of(const predict::StepSettings& step) {
   const bool lean = step.loss.mode == kernels::FlceMode::kLean;
   return {.tokens = step.tokens(),

@@ -1,4 +1,4 @@
-// A step's gradients by size over a format's range, and updates swallowed by rounding.
+// A step's gradients by size, drawn over a format's range, and the updates that rounding swallows.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -47,7 +47,7 @@ Range range_of(const NumberFormat& format) {
 
 constexpr int kLeastSeen = -48;  // smaller numbers are drawn here
 
-// The last step's histogram with counts; a skipped step has no updates.
+// The last histogram that has counts; a skipped step has no updates.
 const Histogram* last_of(const record::Recording& recording, std::string_view name) {
   const auto& all = recording.histograms();
   const auto found = std::find_if(all.rbegin(), all.rend(),

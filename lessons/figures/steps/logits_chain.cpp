@@ -1,5 +1,5 @@
-// The loss's code as steps, with each tensor a bar over its steps in memory and the bytes of logits below, and the
-// peaks of four loss paths.
+// The loss's code as steps, each tensor as a bar over the steps in which it is in memory, with the bytes of logits
+// below; and the peaks of four loss paths.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -34,7 +34,7 @@ constexpr std::array kLogitsChainSchema{
     frame_param(6),
 };
 
-// If the settings' path returns no output, other paths keep theirs, as loops do.
+// If the settings' path returns no output, the other paths keep their outputs, as training loops do.
 StepSettings on_path(StepSettings step, std::string_view path) {
   step.loss.keep_output = step.loss.keep_output || !predict::loss_code(step).returns_output;
   for (const auto& each : predict::kLossPaths)
@@ -124,7 +124,7 @@ class ChainDiagram {
       const double foot = top + kSums - kNumbers, height = (kSums - kNumbers - 0.5) * static_cast<double>(bytes) / most;
       DiagramBox box = column(i, foot - height, height), number = over(i, i, foot, kNumbers);
       box.id = fmt::format("sum_{}", i + 1);
-      box.marked = false;  // its outline would cross the number
+      box.marked = false;  // the box's outline would cross the number
       box.state = BoxState::kAlive;
       box.category = record::Category::kLogits;
       box.value = static_cast<double>(bytes);

@@ -74,7 +74,7 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   if (!held_out.empty()) chart.series.push_back(series_of(held_out, "held-out text", SeriesKind::kOther));
   const double last = last_step(input.run->recording().info(), run);
   chart.x = {.unit = AxisUnit::kSteps, .high = std::max(last, baseline.empty() ? 0.0 : baseline.rbegin()->first)};
-  const double inset = 0.015 * chart.x.high;  // no mark is cut at the edge
+  const double inset = 0.015 * chart.x.high;  // keeps marks from being cut at the edge
   chart.x.low -= inset, chart.x.high += inset;
   chart.x.name = "step";
   chart.y.unit = AxisUnit::kNumber;

@@ -283,7 +283,7 @@ void add_peak(Timeline& panel, const Shot& shot) {
                         "peak " + bytes_text(peak.totals.allocated, unit_of(panel.y), 1)};
 }
 
-// Tensors alive at the cursor, else at the failure or the peak; while hidden, at the last moment shown.
+// Tensors alive at the cursor, else at the failure or the peak; while the answer is hidden, at the last moment shown.
 void add_alive(Timeline& panel, const Shot& shot) {
   if (shot.first() >= shot.last()) return;
   double position = shot.view.cursor ? std::clamp(*shot.view.cursor, 0.0, shot.data_end) : shot.data_end;

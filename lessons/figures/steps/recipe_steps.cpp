@@ -23,7 +23,7 @@ using predict::Verdict;
 using record::Bytes;
 using record::Params;
 
-constexpr std::size_t kMostSwitches = 3;  // of the cheapest recipe; fast enough while a slider moves
+constexpr std::size_t kMostSwitches = 3;  // in the cheapest recipe; few enough to search while a slider moves
 
 struct Recipe {
   std::string head;
@@ -75,7 +75,7 @@ Recipe cheapest(const Params& start, const CardLimit& card) {
   Recipe recipe{.head = "The cheapest switches"};
   recipe.enough = fit_of(start, card).verdict == Verdict::kFits;
   if (recipe.enough) return recipe;
-  // Most sets give up exactness, so such sets are last.
+  // Sets that give up exactness, as most do, are tried last.
   for (const experiments::GivenUp& may : {experiments::GivenUp{.speed = false, .exactness = false},
                                           experiments::GivenUp{.exactness = false}, experiments::GivenUp{}})
     for (const experiments::SwitchSet& each : experiments::switch_sets(start, may, kMostSwitches)) {

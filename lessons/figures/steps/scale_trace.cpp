@@ -74,8 +74,8 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
   return steps;
 }
 
-// A line with too many points for marks, and a mark per skipped step. Each mark is a series, because no line joins
-// marks.
+// A line with too many points for marks, and a mark per skipped step. Each mark is a series of its own, so that no line
+// joins the marks.
 void add_steps(Chart& chart, const std::vector<ScaledStep>& steps) {
   constexpr std::size_t kLinePoints = 300, kMostMarks = 200;
   ChartSeries line{.label = "loss scale", .kind = SeriesKind::kFused};

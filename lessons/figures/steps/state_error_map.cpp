@@ -23,7 +23,7 @@ constexpr std::array kStateErrorMapSchema{experiments::choice(
 constexpr std::size_t kMostColumns = 40;
 constexpr double kWorst = 100;  // percent: the number is gone
 
-// Mean error of all numbers by block size: even and dynamic levels, and run A's.
+// Mean error of all numbers by block size, with even and with dynamic levels, in the run and in run A.
 Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWay>& ways_of_a, bool hidden) {
   Chart chart{.title = "Mean error of all numbers", .bars = true};
   std::vector<std::int64_t> blocks;

@@ -110,7 +110,7 @@ std::vector<predict::Card> measured_cards(const FigureInput& input) {
   return cards;
 }
 
-// Budgets of the shown run and run A, and the settings' bound. `why` says what is missing.
+// Budgets of the shown run and run A, and the bound for the settings. `why` says what is missing.
 std::vector<StepBudget> own_budgets(const FigureInput& input, predict::AttentionFlops attention,
                                     const std::vector<predict::Card>& measured, std::string& why) {
   std::vector<StepBudget> budgets;

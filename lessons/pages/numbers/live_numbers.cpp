@@ -50,7 +50,7 @@ std::string peak(const NumberInput& input) {
   return bytes < 0 ? std::string() : bytes_in_words(input, static_cast<Bytes>(bytes));
 }
 
-// Bytes of one kind at that peak.
+// Bytes of one kind at the peak of the last whole step.
 template <const record::Ledger* NumberInput::*kRun, record::Category kCategory>
 std::string kind_at_peak(const NumberInput& input) {
   const record::Ledger* run = input.*kRun;

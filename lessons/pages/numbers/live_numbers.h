@@ -36,7 +36,7 @@ std::vector<NumberPlace> numbers_in(std::string_view markdown);
 std::string with_numbers(std::string_view markdown, const NumberInput& input);
 // The numbers' texts in order; empty if unknown.
 std::vector<std::string> number_texts(std::string_view markdown, const NumberInput& input);
-// Inserts these texts; an ellipsis for empty or missing texts.
+// Replaces numbers by these texts, by an ellipsis if empty or missing.
 std::string with_texts(std::string_view markdown, std::span<const std::string> texts);
 
 }  // namespace headroom::lessons
