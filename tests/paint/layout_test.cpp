@@ -230,6 +230,7 @@ TEST_CASE("only known data is drawn while the answer is hidden") {
     const auto& hidden_from = tests::timeline_of(sample.figure).hidden_from;
     if (!hidden_from) continue;
     ++seen;
+    REQUIRE_FALSE(tests::timeline_of(sample.figure).failed);
     for (const Frame& frame : tests::frames()) {
       const Scene scene = layout(sample.figure, frame);
       const float end = std::clamp(scene.map.x_px(*hidden_from), scene.map.plot.x0, scene.map.plot.x1) + 1.5f;
@@ -243,7 +244,6 @@ TEST_CASE("only known data is drawn while the answer is hidden") {
         REQUIRE(line.style == lessons::LineStyle::kBaseline);
       for (const Placed& placed : texts(scene)) {
         REQUIRE((placed.text.find("peak") == std::string::npos || placed.text.rfind("A peak ", 0) == 0));
-        REQUIRE(placed.text.find("requested") == std::string::npos);
         REQUIRE(placed.text.find("reserved") == std::string::npos);
       }
       REQUIRE(scene.description.find("peak") == std::string::npos);
