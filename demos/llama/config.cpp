@@ -10,7 +10,7 @@ namespace {
 
 // Shapes from config.json of meta-llama/Llama-3.2-1B, -3B and meta-llama/Meta-Llama-3-8B (3.1 differs only in its RoPE
 // scaling, factor 8). tiny is ours: byte tokens need 256 ids, but a larger vocabulary keeps the ratio of logits to
-// layers near Llama 3.2 1B's: 12·V to L·(16H + …) bytes per token are 0.6 to 1 (1B: 0.9 to 1).
+// layers near Llama 3.2 1B's: 12·V / (L·(16H + …)), in bytes per token, is 0.6 (1B: 0.9).
 constexpr std::array<Config, 4> kPublished{{
     {.id = "tiny",
      .hidden_size = 256,

@@ -28,7 +28,7 @@ struct Extension {
 // MLPs of one kind, summed over layers: 32 layers of 8 experts have 256.
 struct Mlp {
   std::int64_t size = 0;    // F
-  std::int64_t stored = 0;  // number with weights
+  std::int64_t stored = 0;  // number whose weights are stored
   std::int64_t taken = 0;   // number used per token
 };
 struct Mlps {

@@ -27,7 +27,7 @@ struct LayerWeight {
   std::int64_t rows = 0;       // outputs
   std::int64_t columns = 1;    // inputs; vectors have one column
   std::int64_t count = 0;      // number in all layers
-  std::int64_t per_token = 1;  // rows to which it applies; kHeadNorm: heads
+  std::int64_t per_token = 1;  // rows to which the weight applies; for kHeadNorm, heads
 
   std::int64_t elements() const { return rows * columns; }
   bool in_every_family() const { return kind == WeightKind::kMatrix || kind == WeightKind::kNorm; }

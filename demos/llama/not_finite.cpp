@@ -41,8 +41,8 @@ std::optional<std::size_t> first_not_finite(std::span<const std::byte> values, S
   const std::uint32_t least = least_not_finite(stored, as);
   if (least == 0) return std::nullopt;
   const auto size = static_cast<std::size_t>(bytes_of(stored));
-  // A word holds two or four numbers. Adding (sign bit - `least`) to each sets the sign bit of those from `least` up,
-  // without a carry.
+  // A word holds two or four numbers. Adding (sign bit - `least`) to each sets the sign bit of numbers from `least` up,
+  // and never carries into the next number.
   const std::uint64_t signs = size == 2 ? 0x8000'8000'8000'8000 : 0x8000'0000'8000'0000;
   const std::uint64_t ones = size == 2 ? 0x0001'0001'0001'0001 : 0x0000'0001'0000'0001;
   const std::uint64_t missing = ones * ((size == 2 ? 0x8000u : 0x80000000u) - least);

@@ -75,10 +75,10 @@ enum class Op : std::uint8_t {
 
 struct Operator {
   Op op{};
-  std::string_view name;            // in recordings; weights, gradients and moments have their operator's name
+  std::string_view name;            // name in recordings; also of the operator's weights, gradients and moments
   std::string_view part = {};       // names weights, their gradients and workspace: "MLP"
-  std::string_view output = {};     // names what it keeps; empty: readers see the name
-  std::string_view operation = {};  // names what it computes; empty: the last part of the name
+  std::string_view output = {};     // names what the operator keeps; empty: readers see `name`
+  std::string_view operation = {};  // names what the operator computes; empty: last part of `name`
   std::string_view module = {};     // name of a layer's weight in Hugging Face checkpoints
 };
 

@@ -16,7 +16,7 @@ inline constexpr const char* kStateFile = "training_state.safetensors";
 struct TrainingPlace {
   std::int64_t steps = 0;
   std::int64_t seed = 0;
-  std::int64_t ids = 0;  // in the data
+  std::int64_t ids = 0;  // number of token ids in the data
 };
 
 std::string written_place(const TrainingPlace& place);

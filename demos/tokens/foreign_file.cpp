@@ -1,4 +1,4 @@
-// Lists the first bytes of containers for tokens and texts, at least three each, since ids may begin with any two.
+// Lists the first bytes of containers for tokens and texts, at least three each, since any two bytes may begin ids.
 #include "demos/tokens/foreign_file.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Recognizes files of other kinds.
+// Recognizes files that contain neither ids nor text.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace headroom::tokens {
 
-// The kind by the first bytes: "a Parquet file"; empty if unknown.
+// The kind of file, by its first bytes: "a Parquet file"; empty if unknown.
 std::string_view foreign_kind(std::span<const std::byte> bytes);
 
 }  // namespace headroom::tokens

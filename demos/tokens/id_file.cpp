@@ -186,7 +186,7 @@ struct Halves {
       odd += ids[i + 1] != 0;
     }
   }
-  // The counts are similar in text, but not in halves of wider ids.
+  // In text the two counts are similar; if ids are halves of wider ones, they are not.
   bool differ() const {
     constexpr std::size_t kSurely = 32, kTimes = 8;
     return std::max(even, odd) >= kSurely && kTimes * std::min(even, odd) <= std::max(even, odd);

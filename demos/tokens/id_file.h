@@ -29,7 +29,7 @@ inline constexpr std::string_view kAnyIdType = "auto";
 bool is_id_file(const std::filesystem::path& file);
 
 struct IdPlace {
-  std::size_t begin = 0, count = 0;  // in bytes, in ids
+  std::size_t begin = 0, count = 0;  // `begin` in bytes, `count` in ids
   const IdType* type = nullptr;
   std::string source;  // "llm.c's header"; empty for a .npy
 

@@ -21,10 +21,10 @@ constexpr char32_t kLeadingCount = 19, kVowelCount = 21, kTrailingCount = 28;
 constexpr char32_t kSyllableCount = kLeadingCount * kVowelCount * kTrailingCount;
 
 struct Tables {
-  std::unordered_map<char32_t, std::pair<char32_t, char32_t>> parts;  // second 0: only a first part
+  std::unordered_map<char32_t, std::pair<char32_t, char32_t>> parts;  // if the second is 0, there is only one part
   std::unordered_map<std::uint64_t, char32_t> whole;                  // character, by its pair of parts
   std::unordered_map<char32_t, std::uint8_t> combining_class;
-  std::vector<bool> moves = std::vector<bool>(0x110000);  // may change, or change what precedes it
+  std::vector<bool> moves = std::vector<bool>(0x110000);  // characters that may change, or change what precedes them
 };
 
 std::uint64_t key_of(char32_t first, char32_t second) { return std::uint64_t{first} << 32 | second; }
@@ -76,7 +76,7 @@ void decompose(char32_t c, std::u32string& into) {
   if (second != 0) decompose(second, into);
 }
 
-// The character that the two compose; 0: none.
+// The character that `first` and `second` compose; 0: none.
 char32_t whole_of(char32_t first, char32_t second) {
   if (first >= kLeading && first < kLeading + kLeadingCount && second >= kVowels && second < kVowels + kVowelCount)
     return kSyllables + ((first - kLeading) * kVowelCount + (second - kVowels)) * kTrailingCount;
@@ -87,7 +87,7 @@ char32_t whole_of(char32_t first, char32_t second) {
   return found == tables().whole.end() ? 0 : found->second;
 }
 
-// Stable-sorts by class each run of marks, whose class is not 0.
+// Stable-sorts each run of marks (characters whose class is not 0) by class.
 void order(std::u32string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin + 1;

@@ -46,7 +46,7 @@ class Translation {
   }
 
  private:
-  // Translates one construct; the error if the libraries differ, else empty.
+  // Translates one construct. Returns an error if the libraries differ; otherwise returns an empty string.
   std::string take() {
     const char c = from_[at_];
     if (c == '\\') return escape();

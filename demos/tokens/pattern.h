@@ -14,7 +14,7 @@ namespace headroom::tokens {
 class Pattern {
  public:
   // `expression` has Oniguruma's syntax, as in Hugging Face's library. Refuses what PCRE2 interprets differently, and
-  // patterns that match the empty string; the error follows "its pattern ".
+  // patterns that match the empty string; the error continues "its pattern ".
   static record::Result<Pattern> of_expression(std::string_view expression);
   static record::Result<Pattern> of_literal(std::string_view text);
   // Matches Unicode's word characters.
@@ -23,8 +23,8 @@ class Pattern {
   struct Match {
     std::size_t begin = 0, end = 0;
   };
-  // First match from `from` on, in valid UTF-8. Not thread-safe. Throws std::runtime_error beyond PCRE2's limits on
-  // memory and time.
+  // First match from `from` on, in valid UTF-8. Not thread-safe. Throws std::runtime_error if the search exceeds
+  // PCRE2's limits on memory and time.
   std::optional<Match> find(std::string_view text, std::size_t from) const;
 
  private:

@@ -19,7 +19,7 @@ namespace headroom::tokens {
 // A step of the pre-tokenizer: cuts at the pattern's matches.
 struct Cut {
   Pattern pattern;
-  bool matches = true, rest = true;  // which parts stay
+  bool matches = true, rest = true;  // whether matches, and the text between them, stay
 };
 
 struct TokenizerParts {

@@ -47,7 +47,7 @@ TEST_CASE("a block on a GPU has the CPU's result and gradients") {
   llama::run_backward(y_there, there(dy));
   for (std::size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i);
-    if (expected[i].grad().abs().max().item<double>() < 1e-4) continue;  // a key bias's gradient is only rounding
+    if (expected[i].grad().abs().max().item<double>() < 1e-4) continue;  // a key bias's gradient is rounding error
     CHECK(distance(got[i].grad(), expected[i].grad()) < error);
   }
 }

@@ -16,9 +16,9 @@ namespace headroom::tests {
 inline constexpr kernels::Storage kStorages[] = {kernels::Storage::kFp32, kernels::Storage::kBf16,
                                                  kernels::Storage::kFp16};
 
-// The contents of new memory. initcheck reports reads of kNothing. It misses writes by bulk copies and cuBLASLt, so
-// memory that these write starts with kNan, which is NaN in every format and stays in results that are not written
-// completely.
+// The contents of new memory. initcheck reports reads of memory with kNothing. It misses writes by bulk copies and
+// cuBLASLt, so memory that these write starts with kNan, which is NaN in every format and stays in results that are not
+// written completely.
 enum class Fill : std::uint8_t { kNothing, kZeros, kNan };
 
 // Each buffer comes from cudaMalloc with exactly its size, so that out-of-bounds accesses are detected.
@@ -34,7 +34,7 @@ class Buffers {
   // Random numbers of standard deviation `scale`.
   void* random(kernels::Storage storage, std::int64_t n, float scale = 1);
 
-  // Without `skip`.
+  // Ignores `skip`.
   void* bytes(std::int64_t count, Fill fill = Fill::kNothing);
   template <typename T>
   T* array(std::int64_t n, Fill fill = Fill::kNothing) {

@@ -90,7 +90,7 @@ void drive_norms(KernelDriver& driver) {
         Size{2, 16392}, Size{2, 40'960}, Size{2, 33'333}}) {
     for (const Storage storage : kStorages) drive_norm(driver, kNorm, storage, size.rows, size.width, size.skip);
   }
-  // Covers a row in 1,024 threads with several rows per block, with two rows in flight and with one.
+  // Covers 1,024 threads per row and several rows per block, with two rows in flight and with one.
   if (kNorm.is_layer)
     for (const std::int64_t width : {12'284, 16'380}) drive_norm(driver, kNorm, Storage::kFp32, 140, width);
 }

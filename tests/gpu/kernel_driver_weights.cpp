@@ -1,4 +1,4 @@
-// Drives kernels on single weights: AdamW, also with 8-bit moments, gradient checks, counts by exponent, and NF4.
+// Drives kernels on single weights: AdamW (also with 8-bit moments), gradient checks, counts by exponent, and NF4.
 #include <cmath>
 #include <optional>
 
@@ -37,7 +37,7 @@ struct Step {
   std::int64_t skip = 0;
   bool stochastic = false;
   std::optional<bool> overflows = {};  // if set, scale, overflow and t are on the device
-  std::int64_t tensors = 0;            // of 9 numbers each; 0: kSmallAndOdd
+  std::int64_t tensors = 0;            // number of tensors, of 9 numbers each; 0: sizes of kSmallAndOdd
 };
 
 kernels::AdamWTensor adamw_tensor(Buffers& b, const Step& step, std::int64_t n) {

@@ -54,7 +54,7 @@ constexpr std::int64_t kSeq = 1024;
 const llama::FusedKernels kFused{
     .rms_norm = true, .rope = true, .swiglu = true, .cross_entropy = false, .embedding = true};
 
-// Llama 3.2 1B, if `offloaded` with weights and optimizer on the host.
+// Llama 3.2 1B; if `offloaded`, weights and optimizer are on the host.
 class Billion {
  public:
   explicit Billion(bool offloaded)
@@ -111,8 +111,8 @@ double copies_alone(bool to_device) {
               : lane.copy(host.narrow(0, 0, size), device.narrow(0, 0, size));
   };
   return milliseconds(5, [&] {
-    // To the device: weights twice per layer, but once for the last, kept for the backward pass; to the host: gradients
-    // once.
+    // To the device: each layer's weights twice, but the last layer's, kept for the backward pass, once. To the host:
+    // gradients once.
     for (int i = 0; i < (to_device ? 2 * kLayers - 1 : kLayers); ++i) copy(kLayer);
     copy(kOuter);
     lane.done().host_waits();
@@ -193,7 +193,7 @@ TEST_CASE("an offloaded step is faster than its parts one after another", "[gpu]
         static_cast<long long>(kBatches[i]), whole[i], whole[i] / longest, gpu[i], in, out, adamw,
         static_cast<double>(peak[i]) / 1e9);
     CAPTURE(kBatches[i], whole[i], gpu[i], in, out, adamw);
-    CHECK(whole[i] < gpu[i] + in + out + adamw);  // compared with the longest part: docs/results/offload-h200.md
+    CHECK(whole[i] < gpu[i] + in + out + adamw);  // for the ratio to the longest part, see docs/results/offload-h200.md
   }
   CHECK(peak[0] <= 1'770'000'000);
   CHECK(peak[1] <= 2'970'000'000);

@@ -1,10 +1,10 @@
-// Times the GEMMs of Llama 3.2 1B's linear layers in bf16, with LibTorch's algorithm and cuBLASLt's fastest in turns:
-// medians with a cold L2, as a Markdown table. Exits with 77 without a GPU.
+// Times the GEMMs of Llama 3.2 1B's linear layers in bf16, with LibTorch's algorithm and cuBLASLt's fastest in turns.
+// Prints medians with a cold L2 as a Markdown table. Exits with 77 without a GPU.
 //
 //   product_times [--table FILE] N…
 //
-// N: tokens per micro-batch. FILE: a table for assets/data/products, so that runs on this GPU, driver and cuBLASLt
-// time nothing. It keeps LibTorch's choice unless another is faster.
+// N: tokens per micro-batch. FILE: a table for assets/data/products, so that runs with this GPU, driver and cuBLASLt
+// need not time algorithms. The table keeps LibTorch's choice unless another is faster.
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -37,7 +37,7 @@ const char* name_of(LinearPass pass) {
   return pass == LinearPass::kInputGradient ? "dx = dy W" : "dW = dyᵀ x";
 }
 
-constexpr double kFaster = 0.99;  // largest share of LibTorch's time for another algorithm
+constexpr double kFaster = 0.99;  // another algorithm may take at most this share of LibTorch's time
 
 struct Operands {
   at::Tensor left, right, result;

@@ -142,7 +142,7 @@ TEST_CASE("twenty runs out of memory leave nothing allocated") {
   const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
   int clean = 0;
   for (int i = 0; i < 20; ++i) {
-    const Bytes cap = peak / 2 + i * (peak / 42);  // from the optimizer's state to the backward pass's last GEMM
+    const Bytes cap = peak / 2 + i * (peak / 42);  // exceeded from optimizer's state to backward pass's last GEMM
     const DrivenRun run = driver.run(llama_1b({{"steps", "1"}, {"cap", std::to_string(cap)}}), /*record=*/i % 2 != 0);
     clean += run.outcome().kind == OutcomeKind::kOutOfMemory && stats().allocated == 0 && stats().reserved == 0;
     // Unrecorded runs have no categories, not even the previous run's.

@@ -1,5 +1,5 @@
-// Compares losses of every technique on a GPU with the CPU's from equal weights, and of a step with and without a CUDA
-// graph.
+// Compares every technique's losses on a GPU with those on the CPU from equal weights, and a step's with and without a
+// CUDA graph.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -53,7 +53,7 @@ Settings from_checkpoint(const Settings& settings) {
   return joined({"model=custom", "batch=2", "seq=64", checkpoint.setting()}, settings);
 }
 
-// Each row alone, with the settings that it needs; without rows that need a GPU.
+// Each row alone, with the settings that it needs; omits rows that need a GPU.
 std::vector<Settings> rows_of_table() {
   std::vector<Settings> rows;
   for (const experiments::Technique& each : experiments::techniques()) {

@@ -68,7 +68,7 @@ std::uint64_t backward_of(const record::Recording& recording) {
   return found->event_index;
 }
 
-// Excludes the block's output.
+// Bytes kept for the backward pass, excluding the block's output.
 Bytes kept(const DrivenRun& run, Bytes element) {
   const record::Ledger ledger(run.recording);
   const Bytes all =
@@ -76,7 +76,7 @@ Bytes kept(const DrivenRun& run, Bytes element) {
   return all - kTokens * kHidden * element;
 }
 
-// By closed form, per token in 16 bits.
+// Bytes kept per token in 16 bits, by closed form.
 Bytes counted(const SettingMap& settings) {
   record::Params params(experiments::find_demo("block")->schema);
   for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());

@@ -1,5 +1,5 @@
-// Plans the report's step around its largest batches. The planner must agree with the figure `borders`, which is made
-// from recorded requests.
+// Plans the report's step at batches around the largest that fit. The planner must agree with the figure `borders`,
+// which is made from recorded requests.
 #include <algorithm>
 #include <string>
 

@@ -38,7 +38,7 @@ constexpr double kFrozenHead = 0.006;
 // fp8 codes in recomputed layers are a larger share of a small model's peak.
 constexpr double kCasts = 0.005;
 
-// If two points of the step nearly tie, list and closed form may peak at different ones, with other categories.
+// If two points of the step nearly tie, list and closed form may peak at different ones, where categories differ.
 constexpr double kTie = 0.025;
 
 constexpr Row kRows[] = {

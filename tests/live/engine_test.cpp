@@ -81,7 +81,7 @@ TEST_CASE("an engine greets, runs, and runs again") {
   check_that_it_works(engine, 7);
   CHECK(engine.recording().op_name(1) != "");
   CHECK(engine.recording().dropped_events() == 0);
-  check_that_it_works(engine, 8);  // the names are sent again
+  check_that_it_works(engine, 8);  // the operators' names are sent again
   bool head = false, all = true;   // even the last name, AdamW's second moment
   for (const auto& event : engine.recording().events()) {
     head = head || engine.recording().op_name(event.op) == "lm_head";

@@ -17,7 +17,7 @@ using record::Recording;
 
 namespace {
 
-// Peak of the last whole step; of the run if there is none, or if a replayed graph requests nothing.
+// Peak of the last whole step, or of the whole run if no step is whole or a replayed graph requests nothing.
 record::Bytes step_peak(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return (step && step->last > step->first ? run.peak(step->first, step->last) : run.peak()).totals.allocated;

@@ -120,7 +120,7 @@ TEST_CASE("host and device bytes share one memory on the CPU") {
   const record::Bytes device = record::Ledger(run.recording).peak().totals.allocated;
   const auto part = [](record::Bytes bytes) { return bytes * 10 / 9 + 10; };  // a run may use nine tenths
 
-  // Room for host or device bytes, but not for the host's bytes plus the model's weights.
+  // Room for either the host's or the device's bytes, but not for the host's bytes plus the model's weights.
   RunDriver narrow(with(part(std::max(host, device) + 4 * record::kMiB)));
   const DrivenRun refused = narrow.run(offloaded({}));
   CHECK(refused.outcome().kind == OutcomeKind::kFailed);

@@ -1,4 +1,4 @@
-// Compares steps and micro-batches added without tracing with a full trace.
+// Compares a full trace with a short one to which steps and micro-batches were added without tracing.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -21,7 +21,7 @@ using tests::DrivenRun;
 using tests::RunDriver;
 using tests::SettingMap;
 
-// Attention's backward pass allocates a small buffer per thread, in any order.
+// Attention's backward pass allocates a small buffer per thread, in no fixed order.
 void use_one_core() {
   cpu_set_t one;
   CPU_ZERO(&one);

@@ -17,7 +17,7 @@ namespace headroom::tests {
 
 using SettingMap = std::map<std::string, std::string>;
 
-// Each is installed by its first call.
+// The first call of each function installs what it returns.
 live::EventSink& sink();
 live::CpuProbe& cpu_probe();
 live::MetaProbe& meta_probe();

@@ -176,7 +176,7 @@ TEST_CASE("a composed step runs none of our kernels, and settings that need them
       record::Params params = tests::params({"model=tiny", "batch=1", "seq=16", "device=cpu"});
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
       if (spec.key == "device" || spec.key == "model" || spec.key == "trace" || spec.key == "data_type") continue;
-      if (choice.key == "tf32") continue;  // ours here; LibTorch's on a GPU
+      if (choice.key == "tf32") continue;  // these GEMMs are ours here, LibTorch's on a GPU
       if (spec.key.starts_with("offload.")) set("checkpointing", "layer");
       if (spec.key == "offload.parameters") set("offload.optimizer", "host");
       if (!spec.needs_key.empty()) set(spec.needs_key, spec.needs_value.substr(0, spec.needs_value.find('|')));

@@ -39,7 +39,7 @@ struct Subject {
   std::int64_t rows = 0;
   BenchCall call;  // blocks until done
 };
-// Called one at a time, so that only one subject holds memory.
+// Makers run one at a time, so that only one subject holds memory.
 using MakeSubject = std::function<Subject()>;
 
 class BandwidthRun final : public DemoRun {
@@ -181,7 +181,7 @@ class BandwidthRun final : public DemoRun {
     state.working = block(at::kBFloat16);
     const auto optimizer = std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, weights_, arena_);
     const auto threads = std::make_shared<llama::StepThreads>(at::get_num_threads());
-    constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // three fp32 states both ways, bf16 gradient in, bf16 weight out
+    constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // three fp32 states in and out, bf16 gradient in, bf16 weight out
     return {.variant = "adamw",
             .storage = "fp32",
             .label = "AdamW on the CPU, bf16 weights",

@@ -129,7 +129,7 @@ std::optional<BenchSampler> BenchClock::graph(const BenchCall& call) const {
   } catch (const c10::Error&) {
     try {
       graph->capture_end();
-    } catch (const c10::Error&) {  // invalid capture, already reported
+    } catch (const c10::Error&) {  // capture still invalid; the outer error suffices
     }
     (void)cudaGetLastError();
     return std::nullopt;

@@ -27,15 +27,15 @@ void set_time(record::Measurement& row, const BenchTime& time);
 struct BenchPatience {
   int least = 10;  // samples per sampler
   int most = 100;
-  double seconds = 1;  // total; `least` samples are taken in any case
+  double seconds = 1;  // for all samplers; `least` samples are taken in any case
 };
 
-// Takes samples in turns, so that drifting clocks and temperature affect all alike. Stops once every median's standard
-// error is below 0.5 %, or when `patience` runs out. Returns nullopt if `stop` is true before a round.
+// Takes samples in turns, so that drifting clocks and temperature affect all samplers alike. Stops once every median's
+// standard error is below 0.5 %, or when `patience` runs out. Returns nullopt if `stop` is true before a round.
 std::optional<std::vector<BenchTime>> time_in_turns(std::span<const BenchSampler> samplers,
                                                     const BenchPatience& patience, const std::function<bool()>& stop);
 
-// Use it on the thread that created it. On a GPU that thread gets a separate stream, which graph capture requires.
+// Use a clock on the thread that created it. On a GPU that thread gets a separate stream, as graph capture requires.
 class BenchClock {
  public:
   explicit BenchClock(at::Device device);
@@ -43,10 +43,10 @@ class BenchClock {
   BenchClock(const BenchClock&) = delete;
   BenchClock& operator=(const BenchClock&) = delete;
 
-  // GPU time between two events. Prior flushes evict the L2 and keep the device busy, so that it never waits for the
-  // launch. Calls `call` twice to warm up.
+  // GPU time between events before and after `call`. Earlier flushes evict the L2 and keep the device busy, so that it
+  // never waits for the launch. Runs `call` twice to warm up.
   BenchSampler cold(const BenchCall& call);
-  // Host time from an idle device until all work is done.
+  // Host time from `call` on an idle device until all its work is done.
   BenchSampler wall(const BenchCall& call) const;
   BenchSampler main(const BenchCall& call) { return gpu() ? cold(call) : wall(call); }
   const char* main_timing() const { return gpu() ? "cold" : "wall"; }

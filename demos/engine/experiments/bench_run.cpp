@@ -18,7 +18,7 @@ using record::Bytes;
 using record::DeviceKind;
 using record::Measurement;
 
-// The backward pass keeps forward results in memory, so it is last.
+// The backward pass keeps forward results in memory, so it is timed last.
 constexpr std::array<const char*, 3> kBenchPassNames{"forward", "full", "backward"};
 constexpr std::int64_t kErrorRows = 256;       // errors are computed in float64, on at most this many rows
 constexpr std::int64_t kErrorWidth = 1 << 18;  // for kernels on weights, at most this many elements
@@ -32,7 +32,7 @@ BenchCall copy_of(Bytes bytes, at::Device device) {
 }
 
 struct Timed {
-  const kernels::KernelForm* form;  // null: the copy
+  const kernels::KernelForm* form;  // null for the copy
   BenchCall call;
   Bytes extra_memory = -1;
 };

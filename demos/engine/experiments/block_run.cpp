@@ -21,7 +21,7 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-constexpr int kBlockPasses = 2;  // the first loads kernels and chooses algorithms
+constexpr int kBlockPasses = 2;  // the first pass loads kernels and chooses algorithms
 constexpr std::uint16_t kLayer = 0;
 
 // Makes x look like an earlier layer's output: x gets a gradient, and only its readers keep it alive. A leaf with

@@ -29,7 +29,7 @@ struct RunPlace {
   record::DeviceKind target = record::DeviceKind::kCpu;  // kCpu or kGpu
 };
 
-// Counts allocations on the run's device; none on meta.
+// Counts allocated bytes on the run's device, unless that is meta.
 class MemoryMeter {
  public:
   virtual ~MemoryMeter() = default;
@@ -42,7 +42,7 @@ struct RunSetting {
   RunPlace place;
   std::filesystem::path course_text;          // default training text
   const std::atomic<bool>* cancel = nullptr;  // may be null; polled between layers or cases; not owned
-  record::Bytes host_memory = 0;              // available in addition to the device's; 0: unknown
+  record::Bytes host_memory = 0;              // available in addition to device memory; 0: unknown
   MemoryMeter* memory = nullptr;              // null: not measured; not owned
 };
 
@@ -60,7 +60,7 @@ struct StepReport {
   std::optional<std::int64_t> skipped_steps;
   std::vector<record::Histogram> histograms;
   std::optional<double> evaluation_loss;    // on held-out text, after the step; nats per token
-  record::Nanoseconds evaluation_time = 0;  // included in step()'s time, but not in the reported one
+  record::Nanoseconds evaluation_time = 0;  // included in step()'s time, but not in the reported step time
   std::optional<record::KernelReport> kernel_report;
 };
 
@@ -79,9 +79,9 @@ class DemoRun {
   // One step with its marks, from mark_step(index) to mark_step(-1). After kCancelled the run can only be destroyed.
   virtual StepResult step(int index) = 0;
   virtual int steps() const = 0;
-  // Later steps allocate like the last of these; a prediction stops there.
+  // Number of steps to predict: every later step allocates like the last of them.
   virtual int distinct_steps() const { return kPlannedSteps; }
-  virtual int marks_per_step() const = 0;  // record::mark and mark_step calls
+  virtual int marks_per_step() const = 0;  // calls of record::mark and mark_step
   // Results of the last step. Waits for the device. Not called on meta.
   virtual StepReport report() = 0;
   // Called after the last step, with recording off, not on meta: writes the run's files.

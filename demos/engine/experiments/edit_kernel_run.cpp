@@ -32,7 +32,7 @@ using record::Measurement;
 
 constexpr float kEpsilon = 1e-5F;
 constexpr double kErrorLimit = 3e-6;  // relative to the largest number; fp32 sums err less, a missing ε errs by 5e-6
-constexpr std::int64_t kSurplus = 7;  // so that vectors do not fill whole blocks
+constexpr std::int64_t kSurplus = 7;  // added to a vector's length, so that the last block is not full
 constexpr const char* kDefaultArchitecture = "sm_90";
 
 enum Step { kCompile, kPrepare, kCheck, kTime, kNumSteps };
@@ -127,7 +127,7 @@ std::string EditedKernelRun::resources() const {
   return words;
 }
 
-// Empty if no kernel is missing.
+// Names the missing kernel; empty: none.
 std::string EditedKernelRun::missing_kernel() const {
   const auto missing = [&](std::string_view name) {
     return has_kernel(name)
@@ -227,7 +227,7 @@ std::string EditedKernelRun::launch_all() {
   return {};
 }
 
-// Error if the buffer differs from `exact`; empty: none.
+// Describes how the buffer differs from `exact`; empty if it does not.
 std::string EditedKernelRun::compare(const GuardedBuffer& buffer, const at::Tensor& exact) {
   const at::Tensor made = buffer.data();
   const at::Tensor off = (made.to(at::kDouble) - exact).abs();

@@ -30,7 +30,7 @@ struct Nvrtc {
   decltype(&::nvrtcGetCUBINSize) binary_size;
   decltype(&::nvrtcGetCUBIN) binary;
   decltype(&::nvrtcGetErrorString) error_string;
-  std::string headers;  // include folder of its toolkit
+  std::string headers;  // include folder of NVRTC's toolkit
 };
 
 template <class Function>
@@ -87,7 +87,7 @@ struct MessageHead {
   std::string_view text;
 };
 
-// "kernel.cu(11): error: text", "At end of source: error: text", "ptxas error   : text", or the same with warnings.
+// Parses "kernel.cu(11): error: text", "At end of source: error: text", "ptxas error   : text" and such warnings.
 std::optional<MessageHead> message_head(std::string_view line, std::int64_t lines) {
   MessageHead head;
   if (line.starts_with("ptxas error") || line.starts_with("ptxas warning") || line.starts_with("ptxas fatal")) {

@@ -64,7 +64,7 @@ class StepBoundRun final : public DemoRun {
     call();
     const std::array samplers{clock_.main(call)};
     const auto times = time_in_turns(samplers, kPatience, [this] { return is_set(cancel_); });
-    if (!times) return row;  // without samples
+    if (!times) return row;  // a row without samples
     row.panel = Measurement::kStepBound;
     row.timing = clock_.main_timing();
     set_time(row, times->front());

@@ -12,8 +12,8 @@
 
 namespace headroom::experiments {
 
-// Holds out the last tenth of the data. Each evaluation uses the same sequences, as many as a step trains on, at equal
-// distances in that tenth.
+// Holds out the last tenth of the data. Every evaluation uses the same sequences, spaced evenly in that tenth, as many
+// as a step trains on.
 class Evaluation {
  public:
   Evaluation() = default;
@@ -22,10 +22,10 @@ class Evaluation {
                                            const RunPlace& place);
 
   tokens::TokenView training() const { return training_; }
-  // `index` counts from 0. A plan has only the first steps, so its evaluation, if any, follows the last one.
+  // `index` counts from 0. A plan has only the first steps, so its evaluation, if any, follows the last of these.
   bool follows(int index) const { return every_ > 0 && (index + 1) % every_ == 0; }
 
-  // In phase kEvaluation. Waits for the device before and after, except on meta.
+  // Runs in phase kEvaluation. Waits for the device before and after, except on meta.
   void run(const llama::Model& model, const llama::TrainOptions& options, const at::Tensor& loss_of_step);
 
   // Adds the last evaluation's loss and time, once.
@@ -38,7 +38,7 @@ class Evaluation {
   explicit Evaluation(tokens::TokenView data) : training_(data), held_out_(data) {}
 
   tokens::TokenView training_{nullptr, 0, 1},
-      held_out_{nullptr, 0, 1};  // both are all data if nothing is held out, and in a plan
+      held_out_{nullptr, 0, 1};  // both view all data in a plan, or if nothing is held out
   std::int64_t batch_ = 0, seq_ = 0;
   int every_ = 0;  // steps; 0: never
   std::optional<double> loss_;

@@ -25,7 +25,7 @@ std::optional<at::ScalarType> type_of(predict::Moments moments) {
   return std::nullopt;
 }
 
-// Reads master weights from the checkpoint if its type differs from the weights'.
+// Reads a master weight from the checkpoint if its stored type differs from the weight's.
 llama::StoredValues stored_in(const llama::StoredWeights* files) {
   if (files == nullptr) return {};
   return [files = std::make_shared<const llama::StoredWeights>(*files)](const llama::Parameter& weight,

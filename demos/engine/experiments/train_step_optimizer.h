@@ -16,8 +16,8 @@ namespace headroom::experiments {
 
 class StepOptimizer {
  public:
-  // Allocates the optimizer's state and adds hooks to `options`; must outlive the steps. Call after Offload::install.
-  // Master weights start from the checkpoint `files`, unless null. Throws UnusableWeights.
+  // Allocates the optimizer's state and adds hooks to `options`; the object must outlive the steps. Call after
+  // Offload::install. Master weights start from the checkpoint `files`, unless that is null. Throws UnusableWeights.
   StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                 llama::TrainOptions& options, const llama::StoredWeights* files = nullptr);
 
@@ -36,7 +36,7 @@ class StepOptimizer {
   std::int64_t schedule_steps_;  // 0: until the run's end
   std::unique_ptr<llama::LossScale> loss_scale_;
   std::unique_ptr<llama::Optimizer> optimizer_;
-  llama::HostAdamW* host_ = nullptr;  // optimizer_, if it runs on the host
+  llama::HostAdamW* host_ = nullptr;  // equals optimizer_ on the host; else null
   std::unique_ptr<llama::StepMagnitudes> magnitudes_;
   std::unique_ptr<llama::UpdateInBackward> in_backward_;
 };

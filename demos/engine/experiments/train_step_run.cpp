@@ -51,7 +51,7 @@ record::Result<tokens::TokenData> read_data(const predict::StepSettings& step, c
   return tokens::TokenData::read(data_source(step, setting.course_text), setting.cancel);
 }
 
-// Counts the bytes allocated from now on, if the device is the CPU; else empty.
+// Returns a counter of bytes allocated from now on if the device is the CPU; otherwise returns an empty function.
 std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
   if (!setting.place.device.is_cpu() || setting.memory == nullptr) return {};
   return [memory = setting.memory, before = setting.memory->allocated()] { return memory->allocated() - before; };
@@ -71,7 +71,7 @@ at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Confi
   return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
 }
 
-// Waits for the device. `updated`: an earlier step updated the weights. Checkpoints are checked when read.
+// Waits for the device. `updated`: an earlier step updated the weights. Checkpoints were checked when read.
 std::string where_not_finite(const at::Tensor& layers, int step, bool updated, at::ScalarType type) {
   const std::string when = "The loss is not a number from step " + std::to_string(step) + " on",
                     cure = updated             ? "a lower learning_rate may help."
@@ -115,11 +115,11 @@ struct TrainStepRun::State {
   llama::Model model;
   std::unique_ptr<StepOptimizer> optimizer;
   int last_step = 0;
-  at::Tensor tokens_2BT;  // the last step's, on the host; the labels are checked after the step
+  at::Tensor tokens_2BT;  // tokens of the last step, on the host; the labels are checked after the step
   at::Tensor loss;
   at::Tensor output;              // of the last forward pass, if kept
   std::string trouble;            // first non-finite or unscaled number, in words
-  std::int64_t steps_before = 0;  // steps that the resumed run took
+  std::int64_t steps_before = 0;  // steps taken before this run resumed
   std::string resumed, saved;
   std::unique_ptr<StepSaver> saver;  // null: nothing to save, or already saved
 

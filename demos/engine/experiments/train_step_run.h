@@ -42,7 +42,7 @@ class TrainStepRun final : public DemoRun {
   static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
   ~TrainStepRun() override;
 
-  // Only an evaluation waits for the device.
+  // Waits for the device only in an evaluation.
   StepResult step(int index) override;
   int steps() const override;
   int distinct_steps() const override;

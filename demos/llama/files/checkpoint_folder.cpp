@@ -24,7 +24,7 @@ using namespace std::literals;
 
 constexpr std::uintmax_t kLongestText = 100'000'000;
 
-// Files nested deeper are refused before parsing.
+// Files that nest deeper are refused before parsing.
 constexpr int kDeepest = 256;
 
 // The text with null instead of Infinity, -Infinity and NaN, and its nesting depth.
@@ -80,8 +80,8 @@ Error not_json(std::string_view text, std::size_t byte, const std::string& file)
                            record::quoted(line.substr(first)))};
 }
 
-// Errors name the file; they recognize git LFS pointers, web pages, UTF-16 and truncation, and otherwise quote the
-// invalid line.
+// An error names the file. It says if the file is a git LFS pointer, a web page, UTF-16 or truncated, and otherwise
+// quotes the invalid line.
 record::Result<json> parse_json_text(std::string_view text, const std::string& file) {
   const std::string_view begun = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (begun.empty()) return Error{fmt::format("{} is empty; download it again.", file)};

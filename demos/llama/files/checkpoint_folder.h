@@ -15,7 +15,7 @@ record::Result<nlohmann::json> read_json_file(const std::filesystem::path& file)
 std::filesystem::path config_file(const std::filesystem::path& weights);
 record::Result<nlohmann::json> read_config_file(const std::filesystem::path& weights);
 
-// Refuses files, and entries of Hugging Face's cache, which contain checkpoint folders.
+// Refuses files. Also refuses entries of Hugging Face's cache: these contain checkpoint folders.
 record::Status check_checkpoint_folder(const std::filesystem::path& folder);
 
 }  // namespace headroom::llama

@@ -12,7 +12,7 @@ namespace headroom::llama {
 // Remembers the first missing or unsuitable value. Null counts as absent.
 class ConfigFields {
  public:
-  // Messages name `reader`: "the closed form".
+  // Messages name `reader`, such as "the closed form".
   ConfigFields(const nlohmann::json& object, std::string reader) : object_(object), reader_(std::move(reader)) {}
 
   std::int64_t whole(const char* key, std::optional<std::int64_t> otherwise = std::nullopt);
@@ -20,7 +20,7 @@ class ConfigFields {
   bool flag(const char* key, bool otherwise);
   std::string text(const char* key, const char* otherwise);
   const nlohmann::json* find(const char* key) const;
-  // `suits`: acceptable values.
+  // `suits`: describes acceptable values.
   void wrong(const char* key, const std::string& suits);
   template <class T>
   void must_be(const char* key, const T& value, const T& suits, const char* what) {

@@ -19,7 +19,7 @@ namespace headroom::llama {
 
 inline constexpr const char* kTokenizerFile = "tokenizer.json";
 
-// Checks only the name, so that it works for recordings from elsewhere.
+// Checks only the name, so that it works for recordings from other machines.
 bool is_config_alone(const std::filesystem::path& weights);
 // `weights` itself, or the folder of the config.json.
 std::filesystem::path model_folder(const std::filesystem::path& weights);

@@ -31,7 +31,7 @@ fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.
 // Removes a trailing '/'.
 fs::path plain(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
 
-// Ignores SIGXFSZ: sent beyond a file size limit, it would end the process.
+// Ignores SIGXFSZ, which would end the process when a write exceeds the file size limit.
 class NoSizeSignal {
  public:
   NoSizeSignal() {

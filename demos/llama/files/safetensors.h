@@ -1,5 +1,5 @@
-// Headers of safetensors files. No torch. Format (https://github.com/huggingface/safetensors, "Format"): 8 bytes
-// little-endian header length, a JSON object, the tensors' bytes without gaps.
+// Headers of safetensors files. No torch. Format (https://github.com/huggingface/safetensors, "Format"): the header's
+// length (8 bytes, little-endian), the header (a JSON object), the tensors' bytes without gaps.
 #pragma once
 
 #include <cstddef>

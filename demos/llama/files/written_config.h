@@ -25,7 +25,8 @@ struct WrittenHeader {
 };
 WrittenHeader written_header(std::vector<WrittenTensor> tensors);
 
-// Keeps all other fields of the config.json at `from` (its file, its folder or empty). Fails if it cannot be read.
+// Keeps all other fields of the config.json at `from` (the file or its folder), unless `from` is empty. Fails if the
+// file cannot be read.
 record::Result<std::string> written_config(const Config& config, StoredType type, const std::filesystem::path& from);
 
 // adapter_config.json of PEFT's LoRA.

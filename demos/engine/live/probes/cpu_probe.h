@@ -38,7 +38,7 @@ class CpuProbe final : public c10::Allocator, public Probe {
  private:
   explicit CpuProbe(EventSink& sink) : sink_(sink) {}
 
-  // Reserves the bytes or throws, since two threads may allocate when only one fits.
+  // Reserves the bytes or throws, since two threads may allocate at once when only one allocation fits.
   void set_aside(record::Bytes bytes);
   void born(void* data, record::Bytes bytes) noexcept;
   void died(void* data) noexcept;
@@ -47,7 +47,7 @@ class CpuProbe final : public c10::Allocator, public Probe {
   EventSink& sink_;
   mutable SpinLock lock_;  // OpenMP workers allocate in attention's backward pass
   StorageTable storages_;
-  record::Bytes live_ = 0;   // sum over the events
+  record::Bytes live_ = 0;   // live bytes according to the events
   record::Bytes taken_ = 0;  // live_ plus allocations in progress
   record::Bytes peak_ = 0;
   record::Bytes cap_ = 0;

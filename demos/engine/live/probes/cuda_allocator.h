@@ -1,5 +1,5 @@
-// The parts of LibTorch's CUDA caching allocator that the probe and the worker need. Only this interface depends on the
-// release. Checked against LibTorch 2.11.
+// The parts of LibTorch's CUDA caching allocator that the probe and the worker need. Only this interface depends on
+// LibTorch's release. Checked against LibTorch 2.11.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,9 @@ struct Trace {
   bool in_graph_pool = false;
 };
 
-// Called for every block and segment, under the allocator's lock of that device: it must copy and return, and call
-// nothing of LibTorch. Cannot be detached. Attach after CUDA is initialized; earlier hooks are silently ignored.
+// Called for every block and segment, under the allocator's lock for its device: a hook must copy and return, and call
+// nothing of LibTorch. Hooks cannot be detached. Attach them after CUDA is initialized; hooks attached earlier are
+// silently ignored.
 using TraceHook = void (*)(const Trace& trace);
 void attach_trace_hook(TraceHook hook);
 
@@ -37,7 +38,7 @@ class ReportHook {
   // `asked` is rounded up to the allocator's 512 B.
   virtual void on_out_of_memory(record::Bytes asked, record::Bytes allocated, record::Bytes reserved, int device) = 0;
 };
-// The calling thread listens until it destroys the result, which `hook` must outlive.
+// The calling thread listens until it destroys the result. `hook` must outlive the result.
 std::shared_ptr<void> listen_on_this_thread(ReportHook& hook);
 
 struct Block {

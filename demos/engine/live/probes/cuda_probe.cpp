@@ -124,7 +124,7 @@ void CudaProbe::on_segment(const Trace& trace) {
     sink_.push(gpu_event(EventKind::kSegmentAlloc, segment));
     return;
   }
-  // The freed pages may have come in several parts, each of which may keep other pages.
+  // The freed pages may belong to several segments, each of which may keep other pages.
   for (const auto& part : held_.give_back(static_cast<Bytes>(trace.address), trace.bytes)) {
     segment.id = part.segment;
     segment.block = part.bytes;

@@ -30,7 +30,7 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
 
   // Cap in force (0: none), for error reports.
   void set_cap(record::Bytes cap) { cap_ = cap; }
-  // Number of blocks of threads that do not listen; block sizes are assumed.
+  // Number of blocks from threads that do not listen; their sizes are assumed.
   std::uint64_t unreported() const { return unreported_; }
 
   void on_block(std::uintptr_t address, record::Bytes change, record::Bytes allocated, record::Bytes reserved,

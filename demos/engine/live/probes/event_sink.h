@@ -17,11 +17,11 @@
 
 namespace headroom::live {
 
-// A refused allocation, and the worker's tag then.
+// A refused allocation, and the worker's tag at that time.
 struct Refused {
   record::Bytes requested = 0;
-  record::Bytes segment = 0;  // segment refused by the device; 0: a cap refused
-  record::Bytes limit = 0;    // the cap, or what was available; 0: the device's memory
+  record::Bytes segment = 0;  // size of the segment that the device refused; 0: refused by a cap
+  record::Bytes limit = 0;    // the cap, or the available memory; 0: all memory of the device
   record::Bytes allocated = 0;
   record::Bytes reserved = 0;
   record::ByCategory by_category{};  // zero if the run is not recorded

@@ -1,4 +1,4 @@
-// Records host memory that a run allocates in addition to its device's.
+// Records host memory that a run allocates in addition to device memory.
 #pragma once
 
 #include "demos/engine/live/probes/event_sink.h"
@@ -7,7 +7,7 @@
 
 namespace headroom::live {
 
-// Lives for one run; earlier blocks are ignored.
+// Lives for one run; blocks from before the run are ignored.
 class HostProbe {
  public:
   explicit HostProbe(EventSink& sink) : sink_(sink) {}

@@ -12,8 +12,7 @@
 
 namespace headroom::live {
 
-// Meta storages have no data. Their DataPtr's context is a made-up address in place of a block's; relabel() takes this
-// address.
+// Meta storages have no data. The context of their DataPtr is a made-up address, which relabel() takes like a block's.
 class MetaProbe final : public c10::Allocator, public Probe {
  public:
   // Becomes LibTorch's allocator of meta tensors. Once per process; never removed.

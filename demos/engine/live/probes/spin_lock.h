@@ -11,7 +11,7 @@ class SpinLock {
   void lock() noexcept {
     int spins = 0;
     while (held_.test_and_set(std::memory_order_acquire)) {
-      // The holder may have lost its core, and spinning would keep it away.
+      // The holder may have lost its core, and spinning could keep the holder off it.
       if (++spins % 64 == 0) std::this_thread::yield();
     }
   }

@@ -56,7 +56,7 @@ void add_gpus(MachineFacts& machine) {
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
     (void)cudaGetLastError();
-    // An error is normal without a driver or a GPU; the doctor reports others.
+    // Without a driver or a GPU an error is normal; the doctor reports all others.
     if (version > 0 && error != cudaErrorNoDevice) machine.facts["gpu_trouble"] = cudaGetErrorString(error);
     return;
   }

@@ -143,14 +143,14 @@ void Link::take(const protocol::Cancel& cancel) {
 }
 
 void Link::forward() {
-  // Takes the news first, so that the ring already has every event before these marks.
+  // Takes the news first, so that the ring already has every event that precedes these marks.
   const RunNews news = feed_.take();
   if (news.info) {
     if (introduced_ != news.run) operators_next_ = 1;  // else `info` is an update
     introduced_ = news.run;
     send_chunk(news.run, record::encode(*news.info));
   }
-  // Events of a run that began after take() wait for its info.
+  // Events of a run that began after take() wait until the run's info is sent.
   if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
   if (!news.rows.of<record::KernelSpan>().empty()) forward_operators(news.run);  // kernel names are operators, too
   record::for_each_row_kind([&](const auto& kind) {

@@ -41,7 +41,7 @@ class Link {
   void take(const protocol::Cancel& cancel);
 
   void forward();
-  // `all`: even while full().
+  // `all`: forwards even while full().
   void forward_events(std::uint64_t run, bool all);
   void forward_operators(std::uint64_t run);
   void send_chunk(std::uint64_t run, std::vector<std::byte> chunk);
@@ -68,7 +68,7 @@ class Link {
 
   std::uint64_t run_ = 0;             // the accepted, unfinished run; 0: none
   std::uint64_t introduced_ = 0;      // run whose info was sent
-  std::uint16_t operators_next_ = 1;  // first name to send; 0 is "" in every recording
+  std::uint16_t operators_next_ = 1;  // first operator name to send; name 0 is "" in every recording
   std::uint64_t dropped_sent_ = 0;
   std::vector<record::MemEvent> events_;
 };

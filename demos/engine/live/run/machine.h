@@ -19,8 +19,8 @@
 
 namespace headroom::live {
 
-// Probes that main() installs before any tensor exists. Runners have the CPU's, planners also meta's, tracing engines
-// also the tracer, which may be unable to trace.
+// Probes that main() installs before any tensor exists. Runners have the CPU's probe, planners also meta's; tracing
+// engines also have the tracer, which may be unable to trace.
 struct Probes {
   CpuProbe* cpu = nullptr;
   MetaProbe* meta = nullptr;
@@ -61,7 +61,7 @@ class Machine {
     std::optional<cuda_allocator::Cap> cuda_;
   };
 
-  // Available host memory in addition to the device's; 0: unknown, or a planner.
+  // Host memory available in addition to device memory; 0 if unknown, or for a planner.
   record::Bytes host_memory() const;
   // Sets the run's host memory, which on the CPU is subtracted from the device's limit.
   void keeps_on_host(record::Bytes bytes);
@@ -69,8 +69,7 @@ class Machine {
   // Peak since reset_peak(). Not for a planner.
   record::Bytes peak_bytes(record::DeviceKind kind) const;
   void reset_peak(record::DeviceKind kind);
-  // Frees what runs leave behind: cached segments, cuBLAS workspaces. False if the device fails, now and for the rest
-  // of the process.
+  // Frees what runs leave behind: cached segments, cuBLAS workspaces. Returns false if the device has failed for good.
   bool clean_up(record::DeviceKind kind);
 
  private:

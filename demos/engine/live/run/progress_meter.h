@@ -16,7 +16,7 @@ class ProgressMeter {
   void begin_step(int index, record::Nanoseconds now);
   void end_step(record::Nanoseconds now);
 
-  // The caller sets `run`. The first step is slower, so its time counts only until a second one is done.
+  // The caller sets `run`. The first step is slower, so its time counts only until a second step is done.
   protocol::Progress at(record::Nanoseconds now) const;
 
  private:
@@ -27,7 +27,7 @@ class ProgressMeter {
   int done_ = 0;
   record::Nanoseconds begun_ = 0;
   record::Nanoseconds first_duration_ = 0;
-  record::Nanoseconds other_durations_ = 0;  // sum over steps 1 …
+  record::Nanoseconds other_durations_ = 0;  // sum over all steps but the first
 };
 
 }  // namespace headroom::live

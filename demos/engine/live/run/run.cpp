@@ -261,7 +261,7 @@ std::string who_asked(const record::Tag& tag) {
   return who + fmt::format(" ({})", record::label_of(tag.phase));
 }
 
-// The subject and verb before "24.0 GiB.": the limit that refused the request.
+// Names the limit that refused the request: the words before "24.0 GiB.".
 const char* limit_named(const Refused& refused, DeviceKind kind) {
   if (refused.segment == 0) return "the cap is";
   return kind == DeviceKind::kGpu ? "the device has" : "this machine had";

@@ -20,10 +20,10 @@ struct RunContext {
   const std::filesystem::path& course_text;
   const std::atomic<bool>& cancel;
   std::atomic<std::uint64_t>& beats;  // incremented at every mark
-  std::atomic<bool>& computes;        // true if the worker thread computes, not a GPU
+  std::atomic<bool>& computes;        // true if the worker thread, not a GPU, computes
 };
 
-// Exit codes after a run that left the process unfit for another.
+// Exit codes after a run that left the process unfit for another run.
 inline constexpr int kMemoryNotBack = 10;  // the run leaked bytes
 inline constexpr int kLostContext = 30;    // every CUDA call fails
 

@@ -52,7 +52,7 @@ void RunFeed::finish(record::Outcome outcome) {
   news_.outcome = std::move(outcome);
   finishing_ = true;
   const std::uint64_t one = 1;
-  // A full counter keeps the descriptor readable.
+  // If the counter is too full to write, the descriptor is readable anyway.
   [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
   taken_.wait(guard, [this] { return !finishing_ || closed_; });
 }

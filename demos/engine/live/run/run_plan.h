@@ -19,13 +19,13 @@ struct RunPlan {
   const protocol::DeviceFacts* device = nullptr;
   record::Bytes cap = 0;
   bool expandable_segments = false;
-  std::string attention_taken;  // replaces attention=auto; empty: not auto
+  std::string attention_taken;  // kernel that replaces attention=auto; empty: not auto
   std::string kernels_trouble;  // why our kernels do not run although requested
 
   record::DeviceKind kind() const { return device->kind; }
 };
 
-// Refuses what this build, this machine or the table of combinations cannot do.
+// Refuses what this build or this machine cannot do, or the table of combinations excludes.
 record::Result<RunPlan> understand(const protocol::StartRun& start, const Machine& machine);
 
 // Tracing changes times, so the recording names the traced parts.

@@ -28,12 +28,12 @@ class Worker {
     std::optional<std::uint64_t> dropped;  // a planner's waiting request, replaced by this one
   };
   Submitted submit(protocol::StartRun start);
-  // True if the run was still waiting; a running one stops at its next layer.
+  // True if the run was still waiting; an active run stops at its next layer.
   bool cancel(std::uint64_t run);
 
-  // Grows while the worker makes progress: with every mark and, on the CPU, with the thread's processor time, since a
-  // GEMM or creating a large model's weights can take minutes. A thread that waits for a GPU spins, so its time does
-  // not count.
+  // Grows while the worker makes progress: with every mark and, on the CPU, with the thread's processor time, since one
+  // GEMM, or the creation of a large model's weights, can take minutes. A thread that waits for a GPU spins, so its
+  // time does not count.
   std::uint64_t beats();
   // Exit code after a run that this process must not outlive; set before its outcome is sent.
   std::optional<int> retired() const;

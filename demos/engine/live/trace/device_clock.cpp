@@ -86,7 +86,8 @@ void DeviceClock::collect(std::vector<Nanoseconds>& times) {
       if (cudaEventElapsedTime(&milliseconds, anchor_, event) != cudaSuccess) return;
       const Nanoseconds time = anchor_time_ + std::llround(static_cast<double>(milliseconds) * 1e6);
       times.push_back(time);
-      // A float of milliseconds has 24 bits, so after 4 s its resolution is 0.24 µs. A later anchor keeps it finer.
+      // A float of milliseconds has 24 bits, so after 4 s its resolution is 0.24 µs. A later anchor keeps the
+      // resolution finer.
       constexpr float kReanchorAfter = 4000;
       if (milliseconds > kReanchorAfter) {
         std::swap(anchor_, event);

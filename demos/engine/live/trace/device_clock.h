@@ -1,4 +1,4 @@
-// Device time of each mark, from a CUDA event on the stream, read once the device has passed it.
+// Device time of each mark, from a CUDA event on the stream; the event is read once the device has passed it.
 #pragma once
 
 #include <cstdint>

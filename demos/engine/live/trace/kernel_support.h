@@ -1,4 +1,4 @@
-// Checks whether a GPU runs this build's kernels, and otherwise replaces the kernels.
+// Checks whether a GPU runs this build's kernels, and if not, replaces them by PyTorch's operators.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headroom::live {
 
-// A sentence for the reader; empty if the kernels run, or if the capability is unknown.
+// Why the kernels do not run, in a sentence; empty if they run, or if the capability is unknown.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
 // "optimizer=galore needs these kernels: use optimizer=adamw or device=cpu."; empty if compose() suffices.

@@ -29,8 +29,8 @@ using MemsetRecord = CUpti_ActivityMemset4;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // about 5,000 kernels
 constexpr std::size_t kBufferAlignment = 8;
 
-// Calls that put work on the device or wait for it. cuBLAS and others call the driver directly; driver calls inside a
-// runtime call count as that call.
+// Calls that put work on the device or wait for it. cuBLAS and other libraries call the driver directly; driver calls
+// inside a runtime call count as that call.
 struct Traced {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
@@ -223,7 +223,7 @@ std::size_t KernelTrace::calls() const {
   return calls_.size();
 }
 
-// A GEMM may clear a counter by memset first; the bytes belong to its kernel.
+// A GEMM may first clear a counter by memset; the bytes belong to the GEMM's kernel.
 void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   const std::lock_guard guard(mutex_);
   if (first >= calls_.size()) return;

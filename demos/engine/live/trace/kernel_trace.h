@@ -54,11 +54,11 @@ class KernelTrace {
 
   // Number of calls kept since collect().
   std::size_t calls() const;
-  // Stores the bytes that this thread's launches since call `first` must move, with the first of these launches unless
-  // it has bytes.
+  // `bytes`: what this thread's launches since call `first` must move. Stores them with the first of these launches,
+  // unless it has bytes.
   void add_bytes(std::size_t first, record::Bytes bytes);
 
-  // All spans since the last call, by start. The device must be synchronized: running work is lost.
+  // All spans since the last call, by start. The device must be synchronized: spans of running work are lost.
   std::vector<record::KernelSpan> collect();
   // Records lost by CUPTI since the last call.
   std::uint64_t take_dropped();

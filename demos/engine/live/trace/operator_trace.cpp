@@ -35,7 +35,7 @@ bool among(const List& list, const Item& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// Counts stored elements: a repeated dimension (stride 0) counts as one.
+// Counts stored elements: a repeated dimension (stride 0) counts as size 1.
 Bytes bytes_of(const at::Tensor& tensor) {
   Bytes elements = 1;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
@@ -96,7 +96,7 @@ Reads reads_of(const at::RecordFunction& function, bool on_gpu) {
   return reads;
 }
 
-// Lower bound of bytes read and written; 0: a view.
+// Lower bound of bytes read and written; 0 for a view.
 Bytes moved_bytes(const at::RecordFunction& function, const Reads& reads, bool on_gpu) {
   if (function.scope() == at::RecordScope::USER_SCOPE) return reads.bytes;  // it touches only its arguments
   if (among(kTouchNothing, function.name())) return 0;
@@ -169,7 +169,7 @@ void OperatorTrace::leave(const at::RecordFunction& function, const Frame& frame
   const Nanoseconds duration = now_() - frame.begin;
   const Bytes bytes = moved_bytes(function, frame.reads, /*on_gpu=*/false);
   if (bytes == 0) return;
-  // Keeps this operator or those that it called, whichever took longer by themselves.
+  // Keeps this operator's span or those of operators that it called: whichever took longer by themselves.
   Nanoseconds inside = 0;
   for (std::size_t i = frame.first_span; i < spans_.size(); ++i) inside += spans_[i].duration;
   if (frame.first_span < spans_.size() && inside > duration - inside) return;

@@ -1,5 +1,5 @@
 // Traces LibTorch's operators on the calling thread: their time on the CPU, and the bytes of their tensors, which on a
-// GPU belong to the launched kernel.
+// GPU are assigned to the launched kernel.
 #pragma once
 
 #include <cstdint>
