@@ -63,7 +63,7 @@ TEST_CASE("the name of a reference avoids bars and their numbers") {
       if (text.text == kReference) names.push_back(text.box);
       if (std::isdigit(static_cast<unsigned char>(text.text.front())) != 0) numbers.push_back(text.box);
     });
-    if (names.empty() || frame.width < 600) continue;  // narrow frames have no other place
+    if (names.empty() || frame.width < 600) continue;  // in narrow frames, the name has no other place
     REQUIRE(bars.size() >= 8);
     CHECK_FALSE(numbers.empty());
     for (const Rect& bar : bars) CHECK_FALSE(bar.meets(names.front()));
@@ -138,7 +138,7 @@ TEST_CASE("a guess on a logarithmic axis is at its value and on no number") {
                         .logarithmic = true,
                         .shown = lessons::rate_unit(0)};
   for (lessons::ChartPoint& point : chart_in(figure).series[0].points) point.y = point.low = point.high = 5e10;
-  chart_in(figure).series[0].points[3].y = 1e9;  // the only gap between bars
+  chart_in(figure).series[0].points[3].y = 1e9;  // a bar without height: the only gap between bars
   figure.head.guess = 3e10;
   figure.head.guess_open = true;
   const app::paint::Scene scene = app::paint::layout(figure, frames()[0]);

@@ -181,7 +181,7 @@ TEST_CASE("a line is drawn only with its name") {
       };
       const auto& lines = tests::timeline_of(sample.figure).lines;
       const auto baseline = [](const lessons::StepLine& line) { return line.style == lessons::LineStyle::kBaseline; };
-      if (std::any_of(lines.begin(), lines.end(), baseline)) continue;  // solid, like the reserved line
+      if (std::any_of(lines.begin(), lines.end(), baseline)) continue;  // the baseline is solid, like the reserved line
       for (const lessons::StepLine& line : lines) {
         const bool dashed = line.style == lessons::LineStyle::kProcess;
         bool drawn = false;

@@ -17,11 +17,11 @@ struct Sample {
 };
 
 // Every figure of every made run (plain, checkpointed against another run, out of memory, live, tiny, one event,
-// empty), each open, with a guess, hidden and with the cursor at many places.
+// empty), each in four forms: open, with a guess, hidden, and with the cursor at many places.
 const std::vector<Sample>& samples();
 
-// Every figure of every page, for each of its runs, alone and next to each base of the same shape; with a guess if
-// there is an axis for it.
+// Every figure of every page, for each of the page's runs: alone, and next to each base (run A) of the same shape; with
+// a guess if there is an axis for it.
 const std::vector<Sample>& figures_of_the_course();
 
 // Two plain steps of a 1B model under a cap of 24 GiB.

@@ -53,7 +53,7 @@ TEST_CASE("each kernel is in all three pictures, and a square per part of its by
   CHECK(places[0] == 2 + 5);  // a box, a bar, five squares
   CHECK(places[1] == 2 + 5);
   CHECK(places[2] == 2 + 2);
-  CHECK(filled(scene, kLight.text3) == 3 + 4 + 1);  // squares read, and the legend's
+  CHECK(filled(scene, kLight.text3) == 3 + 4 + 1);  // squares of bytes read, and the legend's
   CHECK(filled(scene, kLight.ink) == 2 + 1);        // the fused kernel's box, bar and read square
 }
 

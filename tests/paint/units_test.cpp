@@ -21,7 +21,7 @@ using namespace headroom::app::paint;
 
 namespace {
 
-// Byte units without whole bytes, which are exact and fit any unit.
+// Byte units, except whole bytes, which are exact and go with any unit.
 constexpr std::array<std::string_view, 4> kBytes{"KiB", "MiB", "GiB", "TiB"};
 constexpr std::array<std::string_view, 4> kTimes{"ns", "µs", "ms", "s"};
 constexpr std::array<std::string_view, 3> kRates{"MB/s", "GB/s", "TB/s"};

@@ -10,7 +10,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// Each bar or lane adds a fixed height; other figures have about a screen's shape.
+// In figures of bars or lanes alone, each adds a fixed height; other figures have about a screen's shape.
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
   if (const auto* bars = lessons::panel_of<lessons::Bars>(figure))
     return 116 + 40 * static_cast<float>(bars->bars.size());

@@ -46,7 +46,7 @@ std::string stroke(Color color, float width, float dash, float gap) {
   return text;
 }
 
-// Horizontal and vertical pieces need one coordinate.
+// Writes only one coordinate for horizontal and vertical pieces.
 std::string path_of(const std::vector<Point>& points, bool closed) {
   std::string path;
   std::string x, y;

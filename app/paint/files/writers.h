@@ -21,7 +21,7 @@ std::string to_json(const lessons::FigureData& figure);
 
 // SVG with real text. `metadata`: one JSON document. Equal scenes give equal bytes.
 std::string to_svg(const Scene& scene, const std::string& metadata);
-// For to_pdf() and to_png(). PDF has real text. A private font configuration keeps system fonts and settings out.
+// Input of to_pdf() and to_png(). PDF has real text. A private font configuration keeps system fonts and settings out.
 struct FileFacts {
   std::string metadata;  // one JSON document in ASCII
   std::filesystem::path assets;

@@ -112,7 +112,7 @@ void ChartLayout::areas() {
   const std::vector<ChartPoint>& places = chart_.series.front().points;
   const float from = std::max(plot_.x0, sheet_.snap(x_px(places.front().x)));
   const float to = std::min(plot_.x1, sheet_.snap(x_px(places.back().x))), width = sheet_.line_px(1);
-  std::vector<Rect> below;  // the columns on which the next series begins
+  std::vector<Rect> below;  // the previous series' columns, on which the next begins
   for (float x = from; x < to; x += width) below.push_back({x, plot_.y1, std::min(x + width, to), plot_.y1});
   std::vector<double> sums(below.size(), 0);
   for (std::size_t s = 0; s < chart_.series.size(); ++s) {
@@ -162,7 +162,7 @@ bool ChartLayout::value_label(const ChartPoint& point, const Rect& bar, float ro
   std::vector<Rect> places{over};
   if (room > bar.width() + 2 * (over.width() + 3 * air))  // next to the bar, if there is room
     places.push_back({bar.x1 + 3 * air, bar.y0, bar.x1 + 3 * air + over.width(), bar.y0 + height});
-  for (const auto& line : lines_)  // above a line that would cross the number
+  for (const auto& line : lines_)  // goes above any line that would cross the number
     if (!line.empty() && line.back().y > over.y0 - height && line.back().y < over.y1)
       places.push_back({over.x0, line.back().y - height - air, over.x1, line.back().y - air});
   for (const Rect& box : places) {

@@ -41,7 +41,7 @@ void ChartLayout::draw() {
   ground();
   find_lines();
   limit_zones();
-  if (chart_.bars || !chart_.stacked) references();  // areas would cover them
+  if (chart_.bars || !chart_.stacked) references();  // areas() draws them later, on top
   if (chart_.stacked && chart_.bars)
     stacks();
   else if (chart_.stacked)
@@ -64,7 +64,7 @@ float ChartLayout::y_px(double value) const {
   return plot_.y1 - part * plot_.height();
 }
 
-// In lines of text: lower plots do not name their spans.
+// In lines of text, the least height of a plot that names its spans.
 constexpr float kSpanNames = 7;
 
 void ChartLayout::ground() {

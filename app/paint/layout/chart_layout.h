@@ -54,8 +54,8 @@ class ChartLayout {
   void references();
   void limit_zones();
 
-  // Tries each line's ends, then places along it, then the plot's upper edge. Uses the first place without a mark, bar
-  // or line.
+  // For each label, tries the ends of its line, places along the line, then the plot's upper edge. Uses the first place
+  // without a mark, bar or line.
   void place_reference_labels();
   bool is_free(const Rect& box) const;
 
@@ -68,7 +68,7 @@ class ChartLayout {
   // Width of a bar and its gap.
   float bar_pitch() const;
 
-  // Bars of a category are centered on its position; missing bars leave no gap.
+  // Bars of a category are centered on the category's position; missing bars leave no gap.
   Rect bar_of(std::size_t series, const lessons::ChartPoint& point) const;
   void bars();
 
@@ -82,7 +82,7 @@ class ChartLayout {
   // Hatches the room above a bar that ran out of memory.
   void failed_label(const Rect& bar, float room);
 
-  // False if there is no number or no room for it.
+  // Returns false if there is no number or no room for it.
   bool value_label(const lessons::ChartPoint& point, const Rect& bar, float room, const Look* look);
   void marks();
   void marks_of(std::size_t series);

@@ -29,7 +29,7 @@ void lay_out_empty(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
                  area.width() - sheet.px(24), Anchor::kMiddle);
 }
 
-// Width of the list and the levels; 0 if they do not fit next to the timeline.
+// Width of the column of live tensors and levels; 0 if they do not fit next to the timeline.
 float side_width(const Sheet& sheet, const lessons::Timeline& timeline, float room) {
   const Frame& frame = sheet.frame();
   const bool wanted = (frame.parts.alive && timeline.alive) || (frame.parts.levels && !timeline.levels.empty());
@@ -70,7 +70,7 @@ constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
 constexpr float kReadable = 150;    // px at scale 1, for a readable plot
 
 // Height of the upper of two rows, one of which is a table. The table shows all its rows, without spare space, if the
-// other row stays readable. A diagram above the table first gets what it can fill. `fair`: the height by weight.
+// other row stays readable. A diagram above the table first gets what it can fill. `fair`: the upper height by weight.
 float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width, float height, float fair) {
   const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
   const auto* lower = std::get_if<lessons::Table>(&rows[1].front());

@@ -39,7 +39,7 @@ class AddressLayout {
     const float gap = std::min(sheet_.px(kGap), pitch * 0.3f);
     const auto most = static_cast<std::size_t>(std::max(0.0f, (area_.height() + 1) / pitch));
     const std::size_t shown = std::min(most, map_.rows.size());
-    // Only some low rows are named, so that names do not touch.
+    // If rows are low, only some are named, so that names do not touch.
     const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet_.height(kLabelType) / pitch)));
     for (std::size_t i = 0; i < shown; ++i) {
       row(map_.rows[i], {area_.x0, area_.y0, area_.x1, area_.y0 + pitch - gap}, i % stride == 0 ? names : 0);
@@ -70,7 +70,7 @@ class AddressLayout {
     area_.y0 += line + sheet_.px(8);
   }
 
-  // Longer names are shortened.
+  // At most 30 % of the area; wider names are shortened.
   float widest_name() const {
     float widest = 0;
     for (const AddressRow& row : map_.rows) widest = std::max(widest, sheet_.width(kLabelType, row.label));
@@ -100,12 +100,12 @@ class AddressLayout {
                       rect.y1};
       piece(part, first.kind, first.category);
       sheet_.scene().hits.push_back({part, std::nullopt, first.tip});
-      // A background line between wide blocks.
+      // A line in the background's color between wide blocks.
       if (part.width() > 4 * least && first.kind == PieceKind::kBlock)
         sheet_.vertical(Layer::kLines, part.x1 - least, rect.y0, rect.y1, palette_.well, least);
       i = last;
     }
-    float drawn = -1;  // the last seam; closer seams would be one black bar
+    float drawn = -1;  // x of the last seam; closer seams would form a black bar
     for (const record::Bytes seam : row.seams) {
       if (x_of(seam) - drawn < 4 * least) continue;
       drawn = x_of(seam);

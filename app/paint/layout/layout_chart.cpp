@@ -1,4 +1,4 @@
-// Charts in a grid, with a common legend. One may carry the reader's guess.
+// Charts in a grid, with a common legend. One chart may carry the reader's guess.
 #include <algorithm>
 #include <array>
 #include <set>

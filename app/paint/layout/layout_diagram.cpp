@@ -17,7 +17,7 @@ using lessons::DiagramArrow;
 using lessons::DiagramBox;
 
 constexpr float kMostStretch = 1.5f;
-constexpr float kApart = 0.85f;  // share of a line's height: labels need no room for accents
+constexpr float kApart = 0.85f;  // distance of lines over their height: labels need no room for accents
 
 // The point where the line from the center towards `to` leaves the rectangle.
 Point edge_towards(const Rect& rect, Point to) {
@@ -44,7 +44,7 @@ std::pair<std::string, std::string> in_two(const Sheet& sheet, const std::string
 
 float room_of(const Sheet& sheet, float width) { return width - sheet.px(4); }
 
-// Largest vertical px per unit. Boxes keep their form unless a label needs a second line.
+// Largest vertical px per unit. Boxes are stretched by at most kMostStretch, or further if a label needs a second line.
 float most_down(const Sheet& sheet, const Diagram& diagram, float across) {
   constexpr float kTwoLines = 2.2f;
   float most = across * kMostStretch;

@@ -30,7 +30,7 @@ Color text_on(const Palette& palette, Color fill) {
   return contrast(palette.text, fill) > contrast(palette.well, fill) ? palette.text : palette.well;
 }
 
-// The lane names the host's work.
+// Empty for the host's work, which its lane names.
 std::string_view name_of(Work work, bool on_cpu) {
   if (work == Work::kOurs) return "fused, of this program";
   if (work == Work::kProduct) return "products, attention";
@@ -43,7 +43,7 @@ std::string fitting(const Sheet& sheet, std::string label, float room) {
   while (sheet.width(kLabelType, label) > room) {
     const std::size_t blank = label.rfind(' ');
     if (blank == std::string::npos) {
-      constexpr std::size_t kWorthReading = 9;  // bytes, with the ellipsis
+      constexpr std::size_t kWorthReading = 9;  // least bytes of a shortened label, with the ellipsis
       label = sheet.shortened(kLabelType, label, room);
       return label.size() < kWorthReading ? std::string() : label;
     }
@@ -178,7 +178,7 @@ void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, c
 }
 
 constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1: height of a lane below a plot
-constexpr float kShareBelow = 0.56f;                // share of the height, for all lanes
+constexpr float kShareBelow = 0.56f;                // share of the height, all lanes together
 }  // namespace
 
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {

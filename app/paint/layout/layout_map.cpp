@@ -11,7 +11,7 @@ namespace {
 
 using lessons::HeatMap;
 
-constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text color over the background
+constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text color mixed into the background
 constexpr float kLightWords = 0.5f;                // cells above this share have text in the background color
 
 float place_of(const HeatMap& map, double value) {
@@ -19,7 +19,7 @@ float place_of(const HeatMap& map, double value) {
   return static_cast<float>(std::clamp((value - map.low) / (map.high - map.low), 0.0, 1.0));
 }
 
-// The palest cells differ little from the background.
+// Needed because the palest cells differ little from the background.
 void lay_out_edge(Sheet& sheet, const Rect& rect) {
   sheet.outline(Layer::kBars, rect, sheet.palette().control, sheet.line_px(1));
 }
@@ -42,7 +42,7 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
 }
 
-// Cells are pale if the settings fit, dashed if too close to tell, else hatched.
+// A cell is pale if its settings fit, dashed if that is too close to tell, else hatched.
 void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   const Palette& palette = sheet.palette();
   const float line = sheet.line_px(1);
@@ -57,7 +57,7 @@ void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   }
 }
 
-// Replaces the ramp with a sample per state and the meaning of the numbers.
+// Replaces the ramp: draws a sample per state and the meaning of the numbers.
 void lay_out_states(Sheet& sheet, const HeatMap& map, Rect line) {
   const Palette& palette = sheet.palette();
   const float size = sheet.px(14), top = sheet.snap(line.center_y() - size * 0.5f);
@@ -87,7 +87,7 @@ float widest_number(const Sheet& sheet, const HeatMap& map) {
   return widest;
 }
 
-// The border around cells that fit, and outlines the current settings' cell.
+// Draws the border around cells that fit, and outlines the current settings' cell.
 void lay_out_border(Sheet& sheet, const HeatMap& map, Rect area, float width, float height) {
   const auto x = [&](std::size_t c) { return sheet.snap(area.x0 + width * static_cast<float>(c)); };
   const auto y = [&](std::size_t r) { return sheet.snap(area.y0 + height * static_cast<float>(r)); };
@@ -132,7 +132,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const float width = area.width() / static_cast<float>(columns),
               height = area.height() / static_cast<float>(map.cells.size());
   const float gap = width > sheet.px(8) && height > sheet.px(6) ? sheet.line_px(1) : 0;
-  // All cells show numbers, or none.
+  // Either all cells show numbers, or none does.
   const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
   for (std::size_t r = 0; r < map.cells.size(); ++r)
     for (std::size_t c = 0; c < map.cells[r].size(); ++c) {
@@ -156,7 +156,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
     }
   if (map.states.empty()) lay_out_edge(sheet, area);
   lay_out_border(sheet, map, area, width, height);
-  // Only some low rows are named, so that names do not touch.
+  // If rows are low, only some are named, so that names do not touch.
   const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet.height(kLabelType) / height)));
   for (std::size_t r = 0; r < map.rows.size(); r += stride)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),

@@ -26,7 +26,7 @@ struct PlotAreas {
   std::vector<EdgeName> outside;
 };
 
-constexpr float kLeastPlot = 64;  // px at scale 1: memory's least height above lanes
+constexpr float kLeastPlot = 64;  // px at scale 1: least height of the memory plot above lanes
 
 PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
   PlotAreas areas;
@@ -150,7 +150,8 @@ float width_of(const Sheet& sheet, const std::vector<LeftOut>& all) {
   return width;
 }
 
-// An x of at least `x` with `width` free below the plot, clear of the cursor's chip; empty if there is none.
+// The left end, at least `x`, of a place below the plot, `width` wide and clear of the cursor's chip; empty if there is
+// none.
 std::optional<float> free_below(const Sheet& sheet, const Rect& plot, const Rect& chip, float x, float width) {
   const float gap = sheet.px(10);
   for (const float at : {x, plot.x1 - width + gap, chip.x1 + gap, chip.x0 - width}) {
@@ -246,7 +247,8 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1, areas.x_axis);
   const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
   // Lines without a place for their label are not drawn, so labels are placed first and the lines then rotated below
-  // them. The lines lie over the hidden part's cover, because such a figure has only the limit and the baseline.
+  // them. The lines lie over the hidden part's cover, because figures with a hidden part have only the limit and the
+  // baseline.
   auto& items = sheet.scene().items;
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
   lay_out_lines(sheet, timeline, map, named);

@@ -267,7 +267,7 @@ class RungLayout {
                     {sheet_.px(4), sheet_.px(3)});
     const float before = sheet_.snap(x_px(static_cast<double>(rung.before)));
     const float words = std::max(end, before) + sheet_.px(8), room = columns_.bar_to - words;
-    const bool guessed = head_.guess && &rung == &asked();  // the guess is drawn there
+    const bool guessed = head_.guess && &rung == &asked();  // takes the note's place
     if (!rung.note.empty() && room > sheet_.px(80) && !guessed)
       sheet_.text_cut(Layer::kBars, kRungNote, palette_.text2, rung.note, words, (top + bottom) * 0.5f, room);
     if (rung.out_of_memory) {

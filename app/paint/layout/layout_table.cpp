@@ -92,7 +92,7 @@ class TableLayout {
     const float least = sheet.px(one_line_ ? kLeastPlainRow : kLeastRow);
     height_ = std::clamp(room / rows, least, sheet.px(kMostRow));
     most_ = static_cast<std::size_t>(std::max(0.0f, (room + 1) / least));
-    if (most_ == 1 && table.rows.size() > 1) most_ = 0;  // the mark would need that row
+    if (most_ == 1 && table.rows.size() > 1) most_ = 0;  // the mark for the others would need that row
   }
 
   void draw() {

@@ -17,7 +17,8 @@ using lessons::Traffic, lessons::TrafficForm, lessons::TrafficKernel;
 
 constexpr float kTrafficLine = 20, kSumsHeight = 78;  // px at scale 1
 constexpr HatchRule kGapHatch{5, 1, 1};               // for idle times
-constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: least width of two pictures, height of several
+// px at scale 1: least width for two pictures side by side, least height for more than one
+constexpr float kBeside = 480, kLeastPictures = 300;
 constexpr const char *kSpeeds = "Speed of each kernel", *kMoved = "Bytes moved";
 
 class TrafficLayout {
@@ -56,7 +57,7 @@ class TrafficLayout {
     sheet_.scene().hits.push_back({.rect = rect, .category = std::nullopt, .tip = kernel.tip, .mark = mark});
   }
 
-  // Ink for the fused kernel, outlined gray for others, pale if another is highlighted.
+  // Ink for the fused kernel, outlined gray for others, pale if another kernel is highlighted.
   Color bar(const Rect& rect, bool ours, int mark) {
     const bool back = steps_back(mark);
     const Color full = ours ? palette_.ink : palette_.phase[3];
@@ -305,7 +306,7 @@ class TrafficLayout {
       area.y0 += grid.pitch * static_cast<float>(grid.rows(all[i].size()));
       mark += static_cast<int>(form.kernels.size());
     }
-    const float below = std::min(area.y0, area.y1);  // squares without room end at y1
+    const float below = std::min(area.y0, area.y1);  // y0 is beyond y1 if squares have no room
     if (with_sums)
       sums({area.x0, below + sheet_.px(10), area.x1, below + foot});
     else

@@ -107,7 +107,7 @@ class KindLabels {
     }
   };
 
-  // A few columns spread over the plot, thickest first.
+  // A few columns spread over the plot, those in which the kind is thickest first.
   std::vector<const PxColumn*> anchors(int kind) const {
     std::vector<const PxColumn*> all;
     for (const PxColumn& column : columns_) {
@@ -259,7 +259,7 @@ std::pair<float, float> LabelPlacer::tops_over(Rect box) const {
     span = {std::min(span.first, top->y0), std::max(span.second, top->y0)};
   }
   const bool beyond = tops_.empty() || box.x0 < tops_.front().x0 || box.x1 > tops_.back().x1;
-  if (beyond) span.second = area_.y1;  // at its ends the data's edge drops to the axis
+  if (beyond) span.second = area_.y1;  // at both ends of the data, its edge drops to the axis
   return span;
 }
 

@@ -31,8 +31,8 @@ class LabelPlacer {
   // True if clear of the data, or wholly inside its fill.
   bool clear_of_edge(Rect box) const;
 
-  // Returns and reserves the first candidate that covers no curve and is clear of the data, else the first clear of its
-  // edge.
+  // Returns and reserves the first candidate that is clear of the data, else the first clear of the data's edge;
+  // neither may cover a curve.
   std::optional<Rect> place(const std::vector<Rect>& candidates);
 
  private:
@@ -82,12 +82,12 @@ struct EdgeName {
 };
 // Empty if the data ends before the plot or there is no room.
 std::vector<EdgeName> edge_names(const Sheet& sheet, const lessons::Timeline& timeline, float height, float width);
-// Their width; 0 if there are none.
+// The width of the names; 0 if there are none.
 float width_of(const Sheet& sheet, const std::vector<EdgeName>& names);
 void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const std::vector<PxColumn>& columns,
                         const PlotMap& map);
 
-// Thickest kinds first. Kinds without a place, too thin to be seen or named outside get no name.
+// Names the thickest kinds first. Omits kinds that have no place, are too thin to be seen, or are named outside.
 void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
                  const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside);
 

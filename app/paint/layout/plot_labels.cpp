@@ -112,8 +112,8 @@ class PlotLabels {
     }
   }
 
-  // With a run A the pill stays at the right end, where run A's curve is low, because it must not change sides while
-  // dragged.
+  // With a run A the pill stays at the right end, where run A's curve is low, because the pill must not change sides
+  // while dragged.
   void pill(const std::string& text, float from, float y) {
     const Type type = kPeakType;
     const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);

@@ -10,7 +10,7 @@ using lessons::Timeline;
 
 constexpr int kKinds = record::kNumCategories;
 
-// One kind's upper or lower edge, with vertical joins where both neighbors have the kind.
+// One kind's upper or lower edge, with vertical joins where neighboring columns both have the kind.
 std::vector<Polyline> edge_lines(const std::vector<PxColumn>& columns, int kind, bool upper, Color color, float width,
                                  float least) {
   std::vector<Polyline> lines;
@@ -87,7 +87,8 @@ void lay_out_fill(Sheet& sheet, const Timeline& timeline, const std::vector<PxCo
     sheet.hatch(Layer::kStack, rects, colors.edge, kKindHatch);
 }
 
-// A quiet kind has a 2 px edge under a background line; others have an outline or a background line.
+// A quiet kind has a 2 px edge under a line in the background's color; other kinds have either an outline or such a
+// line.
 void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<PxColumn>& columns, int kind) {
   const Palette& palette = sheet.palette();
   const KindColors& colors = palette.kinds[static_cast<std::size_t>(kind)];

@@ -46,7 +46,7 @@ class Sheet {
 
   void add(Layer layer, Shape shape) { scene_.items.push_back({layer, std::move(shape)}); }
   void fill(Layer layer, Rect rect, Color color, float radius = 0);
-  // The edge is the stroke's center; inside() keeps the stroke in the rectangle.
+  // outline() centers the stroke on the rectangle's edge; inside() keeps it in the rectangle.
   void outline(Layer layer, const Rect& rect, Color color, float width, float radius = 0, Dash dash = {});
   void inside(Layer layer, const Rect& rect, Color color, float width, float radius = 0, Dash dash = {});
   void line(Layer layer, std::vector<Point> points, Color color, float width, Dash dash = {});
@@ -121,7 +121,7 @@ Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, f
 
 // A row's index, or empty for the mark that counts the rows left out.
 using Line = std::optional<std::size_t>;
-// If not all rows fit, middle rows are left out; the first rows and row `keep`, the result, stay.
+// If not all rows fit, middle rows are left out; the first rows and row `keep` (the result) stay.
 std::vector<Line> lines_of(std::size_t rows, std::size_t most, std::size_t keep);
 
 struct LegendEntry {
@@ -134,12 +134,12 @@ struct Legend {
   float sample_width = 14, sample_height = 11;  // px at scale 1
   std::vector<LegendEntry> entries = {};
 };
-// Also counts entries without room. Returns the height used.
+// Ends with the number of entries without room. Returns the height used.
 float lay_out_legend(Sheet& sheet, const Legend& legend, Rect area, int most_lines);
 float more_width(const Sheet& sheet, std::string_view what, std::size_t count);
 
 using lessons::in_unit;
-// Inserts the separator if neither is empty.
+// Inserts the separator if neither string is empty.
 std::string joined(std::string first, std::string_view separator, const std::string& second);
 
 }  // namespace headroom::app::paint

@@ -56,7 +56,7 @@ struct Shades {
   Color shadow, scrim;
 };
 
-// Other libraries' kernels, 3:1 on the well; the program's own kernels are ink.
+// Colors of other libraries' kernels, with a contrast of 3:1 on the well; the program's own kernels are ink.
 struct WorkColors {
   Color product, other;
 };
@@ -228,7 +228,7 @@ inline constexpr Palette kHighContrast{
     .opacity = {0.10f, 0.38f, 0.72f},
 };
 
-// WCAG 2.2's relative luminance of an opaque color; its contrast of two colors, from 1 to 21.
+// WCAG 2.2's relative luminance of an opaque color, and contrast of two colors, from 1 to 21.
 double luminance(Color color);
 double contrast(Color a, Color b);
 

@@ -8,7 +8,7 @@
 
 namespace headroom::app::paint {
 
-// Neighboring figure columns that look the same. Kind k spans y[k] (bottom) to y[k + 1] (top).
+// Neighboring figure columns that look the same, as one column. Kind k spans y[k] (bottom) to y[k + 1] (top).
 struct PxColumn {
   float x0 = 0, x1 = 0;
   std::array<float, record::kNumCategories + 1> y{};

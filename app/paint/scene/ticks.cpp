@@ -37,7 +37,7 @@ std::vector<Tick> byte_ticks(const lessons::Axis& axis, int most) {
       break;
     }
   }
-  if (span < 2) step = span < 1 ? round_step(span, most) : 0.25;  // the unit is for a longer axis
+  if (span < 2) step = span < 1 ? round_step(span, most) : 0.25;  // the unit was chosen for a longer axis
   std::vector<Tick> ticks;
   for (double value = 0; value <= span * (1 + 1e-9) && ticks.size() < 1000; value += step) {
     ticks.push_back(

@@ -83,8 +83,8 @@ class DragOrder {
     bool tip = false;  // the mouse rests on the row: show a tooltip
   };
 
-  // Rows of `height` device px. Draws ground, grip and focus ring; `draw_row` adds the rest. The caller applies the
-  // returned move.
+  // Draws each row's ground, grip and focus ring; `draw_row` adds the rest. `height`: device px per row. The caller
+  // applies the returned move.
   std::optional<Move> draw(const Rect& column, std::span<const std::string> ids, float height, bool enabled,
                            const std::function<void(const Row&)>& draw_row);
 
@@ -106,7 +106,7 @@ bool empty_state(const Rect& rect, std::string_view head, std::string_view body,
 
 void tooltip(std::string_view text);
 
-// Call end_popup() only if one of these returned true. Paddings are px at scale 1.
+// Call end_popup() only if one of these two functions returned true. Paddings are px at scale 1.
 bool begin_popup(const char* id, const Rect& place, float padding);
 bool begin_centered_popup(const char* id, float width, float padding_x, float padding_y);  // as high as its content
 void end_popup();

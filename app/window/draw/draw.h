@@ -51,7 +51,7 @@ float paragraph(Face face, float em, float line, const Rect& rect, Color color, 
 // `origin`: the upper left corner, on whole pixels.
 void paint_scene(ImDrawList& list, const paint::Scene& scene, ImVec2 origin);
 
-// For a figure in the current look.
+// The frame of a figure in the current look.
 paint::Frame frame_for(ImVec2 size, bool compact, const paint::Parts& parts);
 
 }  // namespace headroom::app::window

@@ -139,7 +139,7 @@ bool Markdown::on_tag(const std::string& tag, bool opening) {
   return true;
 }
 
-// Expects the word as ImGui's last item.
+// Expects the word to be ImGui's last item.
 void Markdown::end_act_word(std::size_t index) {
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
   ActLine* const last = act_lines_.empty() ? nullptr : &act_lines_.back();
@@ -181,7 +181,7 @@ const lessons::Act* Markdown::draw_acts() {
   return clicked;
 }
 
-// Expects the word as ImGui's last item.
+// Expects the word to be ImGui's last item.
 void Markdown::end_term(std::size_t index) {
   const std::string& key = rendered_->terms[index];
   ImVec2 from = ImGui::GetItemRectMin();

@@ -15,7 +15,7 @@
 namespace headroom::app::window {
 
 struct ActWords {
-  std::function<std::string(const lessons::Act&)> why_not;   // empty: it acts; otherwise plain text
+  std::function<std::string(const lessons::Act&)> why_not;   // why a link cannot act, in plain text; empty: it can
   std::function<std::string(const lessons::Act&)> in_words;  // for tooltips
 };
 

@@ -1,4 +1,5 @@
-// The interface's faces and sizes. Code uses em px, ImGui heights of line boxes; only this file converts.
+// The interface's faces and sizes. Callers give sizes as the em in px, ImGui expects the line box's height; only this
+// file converts.
 #pragma once
 
 #include <filesystem>

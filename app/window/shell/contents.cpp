@@ -1,4 +1,4 @@
-// The contents.
+// The table of contents.
 #include "app/window/shell/chrome.h"
 
 #include <algorithm>

@@ -31,7 +31,7 @@ class FinderView {
   std::optional<page::Findable> draw_rows(const Rect& rect, std::size_t rows);
 
   page::Finder finder_;
-  std::vector<page::Findable> now_;  // settings and commands when opened
+  std::vector<page::Findable> now_;  // settings and commands as of opening
   const lessons::Page* here_ = nullptr;
   std::string typed_, searched_;
   std::vector<page::Found> found_;

@@ -28,7 +28,7 @@ float next_font_scale(float now, int direction) {
 
 constexpr std::string_view kMainSlider = "batch";
 
-// Reveals an open question, with or without a guess; then come the steps and the next page.
+// Reveals the answer to an open question, with or without a guess; then come the steps and the next page.
 Turn next_screen(PageFrame& frame) {
   page::Question& question = frame.page.question();
   if (frame.state.words.below)
@@ -117,7 +117,7 @@ Turn go_on(PageFrame& frame, int) {
   else if (narrow && !state.figure_face)
     state.figure_face = true;
   else if (walk(frame, +1) || (narrow && !frame.place.has_next))
-    state.figure_face = false;  // shows words: of the next step, or this page's again
+    state.figure_face = false;  // turns to the words: the next step's, or this page's again
   else if (!frame.page.question().hides())
     return Turn::kOn;
   return Turn::kStay;

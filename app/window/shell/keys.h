@@ -56,7 +56,7 @@ struct KeyEntry {
   std::string_view does;
   Group group = Group::kAnywhere;
   Press presses[9] = {};
-  char typed = 0;  // or this character, in any keyboard layout
+  char typed = 0;  // instead of a key: this character, in any keyboard layout
   unsigned where = kEverywhere;
   Needs needs = Needs::kFree;
   bool repeats = false;  // while held

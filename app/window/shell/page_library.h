@@ -20,7 +20,7 @@ struct LibraryOptions {
   std::filesystem::path assets;
   std::shared_ptr<const record::Recording> from;  // replaces the stored runs on its pages
   std::string from_name;
-  backend::Backend* runner = nullptr;  // replaces the session's; neither it nor `predictions` is owned
+  backend::Backend* runner = nullptr;  // replaces the session's backend; neither `runner` nor `predictions` is owned
   Predictions* predictions = nullptr;
   SweepDriver::MakeBackend make_backend;  // for sweeps; if empty, the session's engine
 };

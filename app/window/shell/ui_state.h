@@ -40,7 +40,7 @@ struct UiState {
   std::string jump;           // the typed page number
   bool figure_only = false;   // without the words
   bool full_screen = false;
-  bool free_memory = true;  // shown; pictures with it differ each time
+  bool free_memory = true;  // is shown; pictures with it differ each time
   bool stage = false;       // a claim and a figure per screen
   float stage_scale = 1;
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage

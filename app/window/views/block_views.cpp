@@ -78,7 +78,7 @@ void draw_widget(PageFrame& frame, Step, const PagePart& part) {
   gap(10);
 }
 
-// Heads words about settings that are not on show; those words are dimmed.
+// Draws a heading above dimmed words about settings that are not on show.
 void draw_scope(std::string_view about) {
   gap(4);
   put_words(Face::kMedium, 12, 1.4f, theme().text3, fmt::format("About {}", about));

@@ -15,7 +15,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kComparisonLine = 22, kComparisonPadding = 10, kName = 240, kLeastName = 140;
-constexpr float kBetween = 24;  // px between two quantities, with a line
+constexpr float kBetween = 24;  // px between two quantities; a line divides them
 
 // A: a letter in a frame; B: the current run, in ink. Returns the x at which the words begin.
 float draw_letter(const Rect& row, std::string_view letter, bool on_show) {

@@ -185,7 +185,7 @@ void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure,
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 
-// Beyond the axis's end, marker and axis grow.
+// While the mouse is beyond the axis's end, guess and axis grow.
 void FigureCard::drag_guess(PageFrame& frame, ImVec2 mouse) const {
   page::Question& question = frame.page.question();
   // A click is no guess.
@@ -321,7 +321,7 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   if (lanes != nullptr && !lanes->marked.empty()) draw_chip(lanes->marked, area.y0 + px(32));
 }
 
-// Returns `rect` itself without a plot.
+// Returns `rect` itself if there is no plot.
 Rect FigureCard::plot_in(const Rect& rect) const {
   const Rect& plot = scene_.map.plot;
   return plot.width() <= 0 ? rect : plot.moved({rect.x0, rect.y0});

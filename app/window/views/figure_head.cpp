@@ -27,7 +27,7 @@ float choice_width(const record::ParamSpec& spec) {
   return widest + px(40);
 }
 
-// The maximum over all figures, so that the tabs look alike.
+// Width of choices, badge and run list; the maximum over all figures, so that the tabs look alike.
 float width_beside_tabs(const PageFrame& frame) {
   float choices = 0;
   for (const std::string& id : frame.page.page().figures) {
@@ -58,7 +58,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   }
   if (all > room && titles.size() > 1) {
     int tab = frame.page.figures().tab();
-    constexpr float kLeast = 130;  // least px of the list; the badge and the runs come before any more
+    constexpr float kLeast = 130;  // least px of the list; more only after badge and runs
     const float others = source_badge_width(record::Source::kPredicted) + px(16 + kRunListArrow);
     const float y = rect.center_y();
     const float end = std::min(rect.x0 + widest + px(36), std::max(rect.x0 + px(kLeast), rect.x1 - others));
@@ -249,7 +249,7 @@ void FigureCard::draw_caption(PageFrame& frame, Rect rect) {
   }
   rect.x0 = source_badge(rect.x0, rect.center_y(), head.source) + px(8);
   std::string words = provenance_words(frame.page, head);
-  if (text_width(Face::kRegular, 12, words) > rect.width())  // the switches below show the techniques
+  if (text_width(Face::kRegular, 12, words) > rect.width())  // omits techniques: the switches below show them
     if (const std::size_t techniques = words.find("; "); techniques != std::string::npos)
       words.erase(0, techniques + 2);
   text_fit(Face::kRegular, 12, rect, theme().text2, words);

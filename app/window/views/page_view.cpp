@@ -134,7 +134,7 @@ void PageView::draw_notes(const PageFrame& frame, Rect& rest) const {
 void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
   Rect rest = rect.inset(px(20), px(14));
   const lessons::Page& page = model_->page();
-  const bool known = !page.lesson.claim.empty() && !model_->question().hides();  // would give half of the answer away
+  const bool known = !page.lesson.claim.empty() && !model_->question().hides();  // the claim gives half the answer away
   const std::string_view claim = known ? page.lesson.claim : page.title;
   Rect head = rest;
   head.y1 = paragraph(Face::kDisplay, 22, 1.2f, head, theme().text, claim);

@@ -151,7 +151,7 @@ void draw_scale(const Rect& rect, double said, double is) {
   disc({x(is), y}, px(6), theme().ink);
 }
 
-// One line, if the figure shows settings other than the answer's.
+// Draws one line, for figures that show settings other than the answer's.
 void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit) {
   const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
                                        number_text(reveal.is, unit.size), unit.name);
@@ -160,7 +160,7 @@ void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const l
 
 void draw_reveal(PageFrame& frame) {
   const page::Question::Reveal& reveal = *frame.page.question().reveal();
-  // The unit of the guessed run, whatever is shown now.
+  // The unit of the guessed run, whichever run is shown now.
   const lessons::AxisUnit asked = frame.page.question().unit();
   // Link speeds differ by decades, so the unit suits the slower link, as on the axis.
   const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;

@@ -92,7 +92,7 @@ void draw_way_to_more(PageFrame& frame) {
   gap(wide(frame) ? 12 : 6);
   const ButtonText more{"Read more", Icon::kBook};
   Rect row = take(32);
-  row.x0 -= px(6);  // aligns the icon with the text, as far as its ring has room
+  row.x0 -= px(6);  // aligns the icon with the text, as far as the focus ring has room
   if (button("more", row.left(button_width(more)), more, ButtonKind::kGhost)) begin_more(frame);
 }
 
@@ -161,7 +161,7 @@ bool begin_column(const char* id, const Rect& rect) {
   const float right = std::min(rect.x1 + ring + bar, std::max(rect.x1 + ring, edge));  // child window's right edge
   const ImVec2 size{right - (rect.x0 - ring), rect.height() + 2 * ring};
   const bool seen = ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
-  // The content is as wide with as without a scroll bar; otherwise words that just fit would toggle the bar.
+  // The content is equally wide with and without a scroll bar; otherwise words that just fit would toggle the bar.
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   window->ContentRegionRect.Max.x = window->WorkRect.Max.x = std::min(rect.x1, right - ring - bar);
   return seen;

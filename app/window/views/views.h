@@ -18,7 +18,7 @@ Turn draw_text_column(PageFrame& frame, const Rect& rect);
 void draw_words_of_moment(PageFrame& frame, const Rect& rect);
 // Goes to the next (+1) or previous (−1) step of Read more. False if there is none.
 bool walk(PageFrame& frame, int direction);
-// False if there is no step.
+// Opens Read more; false if it is open or has no steps.
 bool begin_more(PageFrame& frame);
 // −1 shows the first words. Does nothing while the question is open.
 void read_step(PageFrame& frame, int step);
@@ -26,7 +26,7 @@ void read_step(PageFrame& frame, int step);
 void leave_more(PageFrame& frame);
 // Returns where the rest begins.
 float draw_notice(const PageFrame& frame, const Rect& at);
-// Draws until the reader closes the notice. Returns where the rest begins.
+// Draws until the reader closes the notice. Returns the y below it.
 float draw_program_notice(PageFrame& frame, const Rect& at);
 
 // --- among the words, at ImGui's cursor

@@ -74,7 +74,7 @@ void KernelEditor::follow(page::PageModel& page) {
     (void)page.set_param("source", as_parameter(text_));
   report_.reset();
   if (recording == nullptr || !recording->kernel_report()) return;
-  if (recording->kernel_report()->exercise != exercise_) return;  // of another exercise, such as the shipped run's
+  if (recording->kernel_report()->exercise != exercise_) return;  // about another exercise, such as the shipped run's
   report_ = recording->kernel_report();
   report_fits_ = as_parameter(source_of(*recording)) == as_parameter(text_);
 }

@@ -66,7 +66,7 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
   text_fit(Face::kRegular, 12, foot, theme().text2, said);
 }
 
-// The figure's rows omit their names.
+// Draws the names, which the figure's rows omit, as chips.
 void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   const auto& names = frame.figure.scene().rungs;
   if (!page_.figures().draws_ladder() || !names) return;

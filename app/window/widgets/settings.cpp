@@ -46,8 +46,8 @@ struct Cell {
   const ParamSpec* spec;
 };
 
-// Two rows of four cells, less one for the button to the rest. If widgets start runs or calculate, only the page's
-// switches are shown. Parameters of a figure drawn from them alone come first; its choices are in its head.
+// Two rows of four cells, less one for "More settings". If widgets start runs or calculate, only the page's switches
+// are shown. If the figure is drawn from parameters alone, its own come first, except choices, which are in its head.
 std::vector<Cell> shown_cells(const PageFrame& frame) {
   std::vector<Cell> cells;
   const bool calculates = frame.widgets.have_figure_params();
@@ -217,7 +217,8 @@ std::vector<OfferedParam> SettingsView::offers(const PageFrame& frame) const {
   return all;
 }
 
-// Two rows of four, Run at the right end. "More settings" is the last cell, or the next one where nothing runs.
+// Two rows of four cells, Run at the right end. "More settings" is the last cell or, where nothing runs, follows the
+// cells in use.
 void SettingsView::draw(PageFrame& frame, Rect& rect) {
   Rect grid = rect;
   const bool wide = frame.density == Density::kWide;

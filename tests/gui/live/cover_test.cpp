@@ -18,7 +18,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr std::size_t kFewestDigits = 3;  // fewer digits may coincide
+constexpr std::size_t kFewestDigits = 3;  // shorter numbers may coincide by chance
 
 // True if the digits print that value in any unit.
 bool prints(const std::string& digits, double value) {

@@ -84,7 +84,7 @@ TEST_CASE("a killed engine leaves the timeline, and the next run works", "[gui][
   TestAssets assets;
   perform("engine killed", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
-    IM_CHECK(actor.page().set_param("steps", "100").ok());  // more would take over a minute, and Run would ask
+    IM_CHECK(actor.page().set_param("steps", "100").ok());  // more steps would take over a minute, and Run would ask
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
     // Waits for one step, so that the figure has something to keep.
@@ -229,7 +229,7 @@ TEST_CASE("the page starts with its own run, and its figure follows every settin
     actor.picture("living recorded");
     actor.frames(1);
 
-    // Another stored run has the settings without this switch.
+    // Another stored run has the same settings without this switch.
     actor.ctx->ItemClick("**/way checkpointing");
     IM_CHECK(text("checkpointing") == "off");
     IM_CHECK(shows_evidence(actor.page()));

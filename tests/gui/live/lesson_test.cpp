@@ -317,7 +317,7 @@ void answer_three_questions(const Actor& actor, const std::string& screens) {
     check_by_command(actor);
   };
   actor.click("skip");
-  // The largest batch of Llama 3.2 1B in bf16 with 1,024 tokens on an RTX 4090.
+  // Which is the largest batch of Llama 3.2 1B in bf16 with 1,024 tokens on an RTX 4090?
   actor.wait_until([&] { return settled(actor); });
   choose_card(actor, "GeForce RTX 4090");
   settle("1 largest batch");
@@ -340,7 +340,7 @@ void answer_three_questions(const Actor& actor, const std::string& screens) {
   IM_CHECK(on_40 == predict::Verdict::kDoesNotFit);
   IM_CHECK(on_card(actor).fit.verdict == predict::Verdict::kFits);
 
-  // The longest sequence of Llama 3 8B with LoRA on an RTX 3090.
+  // Which is the longest sequence of Llama 3 8B with LoRA on an RTX 3090?
   choose_card(actor, "GeForce RTX 3090");
   choose_setting(actor, "model", "llama-3-8b");
   type_setting(actor, "batch", "1");

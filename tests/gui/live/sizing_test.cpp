@@ -84,7 +84,8 @@ TEST_CASE("ten random sizing questions take one action per setting and have head
         ++actions;
       };
       actor.click("skip");
-      actor.wait_until([&] { return awaits_prediction(actor.page()) || verdict(actor) != nullptr; });  // engine ready
+      // Until the engine is ready.
+      actor.wait_until([&] { return awaits_prediction(actor.page()) || verdict(actor) != nullptr; });
       act([&] { IM_CHECK(actor.page().set_param("model", asked.model).ok()); });
       act([&] { IM_CHECK(actor.page().set_param("seq", asked.seq).ok()); });
       act([&] { actor.page().choose_card(predict::find_cards(asked.card).front()); });

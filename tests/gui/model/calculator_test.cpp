@@ -65,7 +65,7 @@ TEST_CASE("numbers in a calculator's text follow its settings", "[window]") {
   CHECK(words().find("The settings here have 1,235,814,400 parameters") != std::string::npos);
   REQUIRE(model.set_param("model", "llama-3-8b"));
   CHECK(words().find("The settings here have 8,030,261,248 parameters") != std::string::npos);
-  CHECK(words().find("14.96 GiB of weights") != std::string::npos);  // 2 bytes each
+  CHECK(words().find("14.96 GiB of weights") != std::string::npos);  // 2 bytes per parameter
 }
 
 TEST_CASE("the needle follows the settings' model and the figure's own parameters", "[window]") {
@@ -81,7 +81,7 @@ TEST_CASE("the needle follows the settings' model and the figure's own parameter
   REQUIRE(model.set_param("hidden_size", "1024"));
   REQUIRE(model.set_param("num_layers", "8"));
   REQUIRE(model.set_param("vocab_size", "65536"));
-  REQUIRE(table_of(model).rows.size() == 6);  // not a published model
+  REQUIRE(table_of(model).rows.size() == 6);  // the published models and the custom one
   CHECK(table_of(model).rows[0].name == "Custom");
   CHECK(table_of(model).rows[0].cells == std::vector<std::string>{"65,536", "8,192", "64.00"});
   REQUIRE(model.figures().set_param("vocabulary", "32000"));

@@ -177,9 +177,9 @@ TEST_CASE("both runs and their difference have one unit, without losing a byte",
 
 TEST_CASE("a run is named by its techniques", "[window][page]") {
   record::RunInfo info{.demo = "train_step", .params = {{"model", "tiny"}, {"batch", "4"}, {"checkpointing", "layer"}}};
-  CHECK(techniques_of(info).empty());  // the provenance has all of these
+  CHECK(techniques_of(info).empty());  // the provenance shows these settings
   info.params["optimizer"] = "adamw_8bit";
-  info.params["galore_rank"] = "8";  // of an unused optimizer
+  info.params["galore_rank"] = "8";  // a setting of an unused optimizer
   info.params["steps"] = "7";
   CHECK(techniques_of(info) == "Optimizer AdamW, 8-bit moments");
   info.params["fused.rope"] = info.params["fused.swiglu"] = "on";
@@ -239,7 +239,7 @@ TEST_CASE("only runs with the page's settings are evidence", "[window][page]") {
   made.params["steps"] = "99";  // the number of steps does not matter
   CHECK(shows(made, settings));
   for (const auto& [key, value] : {std::pair("foo", "1"), std::pair("optimizer", "muon")}) {
-    record::RunInfo later = made;  // from a version that knows these
+    record::RunInfo later = made;  // from a version that knows the parameter or value
     later.params[key] = value;
     CHECK_FALSE(shows(later, settings));
   }

@@ -81,7 +81,7 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
     CHECK(shown[i].peak.allocated == points[i].peak.allocated);
     CHECK(shown[i].tokens_per_second == points[i].tokens_per_second);
   }
-  // After both swapped rungs the settings are the recorded ones again.
+  // Once both swapped rungs are on, the settings are the recorded ones again.
   model->ladder().move(0, 1);
   model->poll(0, false);
   CHECK_FALSE(model->on_show()->recording->outcome());

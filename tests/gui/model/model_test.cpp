@@ -70,7 +70,7 @@ TEST_CASE("a guess does not change, before or after the lock, whatever runs", "[
 TEST_CASE("the axis does not depend on the answer before a guess, and grows with the guess", "[window][page]") {
   const auto top = [](PageModel& model) { return lessons::guess_axis(model.figure(400))->high; };
   Reader reader, other;
-  other.model.take_sweep(small_run({.logits = 300 * record::kMiB}), true);  // peaks after the forward pass
+  other.model.take_sweep(small_run({.logits = 300 * record::kMiB}), true);  // its peak is after the forward pass
   const double before = top(reader.model);
   CHECK(top(other.model) == before);
   reader.model.question().set_guess(before / 2);
@@ -79,7 +79,7 @@ TEST_CASE("the axis does not depend on the answer before a guess, and grows with
   CHECK(top(reader.model) == 3072 * kMiB);
   reader.model.question().set_guess(before / 2);
   CHECK(top(reader.model) == 3072 * kMiB);  // stable during a drag
-  reader.model.question().set_guess(1e30);  // the marker's range
+  reader.model.question().set_guess(1e30);  // limited to the marker's range
   CHECK(top(reader.model) == lessons::number_of(&*page().question)->high);
   reader.model.question().set_guess(110 * kMiB);
   reader.model.question().lock();
@@ -181,7 +181,7 @@ TEST_CASE("a run without data does not change the picture while the question is 
 TEST_CASE("the axis does not shrink while a control is held, and settles on release", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
-  reader.model.run(reader.now);  // with larger weights
+  reader.model.run(reader.now);  // the new run has larger weights
   reader.finish_run();
   const auto top = [&] { return lessons::axes_of(reader.model.figure(400)).y.high; };
   const double large = top();
@@ -236,7 +236,7 @@ TEST_CASE("running out of memory is shown only after the answer", "[window][page
   CHECK(notice_of(reader.model)->kind == Notice::Kind::kOutOfMemory);
   CHECK(notice_of(reader.model)->head == "Out of memory in the loss");
   CHECK(notice_of(reader.model)->body.find("30.00 MiB") != std::string::npos);
-  CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient asked for") == 0);  // not its key
+  CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient asked for") == 0);  // the label, not the key
 }
 
 TEST_CASE("an engine that cannot work gives a reason", "[window][page]") {
@@ -269,7 +269,7 @@ TEST_CASE("the change between two moments is the sum of its kinds", "[window][pa
   const auto measured = reader.model.measured();
   REQUIRE(measured);
   CHECK(measured->peak == tests::peak_of({}));
-  // From the first layer's activations (or none) to the peak there are the other activations and both logits.
+  // The range adds both logits and the activations of four layers, or of three if its start includes one.
   CHECK(measured->change >= 3 * 10 * record::kMiB + 60 * record::kMiB);
   CHECK(measured->change <= 4 * 10 * record::kMiB + 60 * record::kMiB);
 }
@@ -312,7 +312,7 @@ TEST_CASE("a playing figure advances twice a second, stops at its end, and can b
   model.figures().play(false, 12);
   model.figures().show_frame(99);
   CHECK(model.figures().frame() == 18);
-  (void)model.figures().set_param("checkpoints", "12");  // clicks f3
+  (void)model.figures().set_param("checkpoints", "12");  // as a click on f3 does
   CHECK(model.figure(400).head.frames == 16);
   CHECK(model.figures().frame() == 16);
 }

@@ -55,7 +55,7 @@ TEST_CASE("a prediction is requested for the settings, and again when they chang
   CHECK(model.set_param("batch", "16"));
   wait_for_prediction(model, predictions.service);
   CHECK(model.forecast().why_none() == "The planner cannot start.");
-  REQUIRE(model.on_show() != nullptr);  // the closed form replaces it, and says so
+  REQUIRE(model.on_show() != nullptr);  // the closed form replaces the prediction, and says so
   CHECK(model.on_show()->recording->info().source == record::Source::kFormula);
   REQUIRE(notice_of(model));
   CHECK(notice_of(model)->body.find("The planner cannot start.") != std::string::npos);
@@ -191,7 +191,7 @@ TEST_CASE("a fixed layer says why, and layers agree with the picture", "[window]
   model.figure(400);
   wait_for_prediction(model, predictions.service);
   model.figure(400);
-  CHECK(model.layer(Layer::kPredicted).why_fixed.empty());  // a line over the measurement
+  CHECK(model.layer(Layer::kPredicted).why_fixed.empty());  // the prediction is a line over the measurement
   CHECK(model.layer(Layer::kMeasured).why_fixed.empty());
   REQUIRE(model.set_param("batch", "8").ok());
   wait_for_prediction(model, predictions.service);

@@ -79,7 +79,7 @@ TEST_CASE("a question about percent or speed refuses bytes", "[window][question]
   REQUIRE(percent.set_guess_text("31,5 %", "%", 1));
   CHECK(*percent.guess() == Approx(31.5));
   REQUIRE(percent.set_guess_text("4000", "%", 1));
-  CHECK(*percent.guess() == 1000);  // the marker's range
+  CHECK(*percent.guess() == 1000);  // limited to the marker's range
   const auto bytes = percent.set_guess_text("5 GiB", "%", 1);
   REQUIRE_FALSE(bytes);
   CHECK(bytes.error().message == "\"5 GiB\" is not a number of %.");

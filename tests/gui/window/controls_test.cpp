@@ -295,7 +295,7 @@ TEST_CASE("a narrow window shows text and figure in turn", "[gui]") {
 
 TEST_CASE("a small window scrolls its text, not the page, and shows errors on both faces", "[gui]") {
   Scene scene;
-  scene.stage.scale = 2;  // of a 1280 x 720 window
+  scene.stage.scale = 2;  // in a 1280 x 720 window
   perform("narrow and low", scene.stage, [&](Actor& actor) {
     const ImGuiWindow* page = ImGui::FindWindowByName("headroom");
     IM_CHECK_EQ(page->ScrollMax.x, 0.0f);
@@ -314,7 +314,7 @@ TEST_CASE("a small window scrolls its text, not the page, and shows errors on bo
     actor.click("skip");
     actor.frames(3);
     IM_CHECK(actor.question().state() == Question::State::kSkipped);
-    // Too narrow for the figures' names and the time axis, which moves to the settings.
+    // The head is too narrow for the choice of figure and that of the time axis, which moves to the settings.
     IM_CHECK(actor.ctx->ItemInfo("**/figures").RectFull.Max.x <= actor.ctx->ItemInfo("**/drawer").RectFull.Min.x);
     IM_CHECK(!actor.there("axis"));
     actor.click("settings");
@@ -340,7 +340,7 @@ TEST_CASE("a small window scrolls its text, not the page, and shows errors on bo
     IM_CHECK(!notice_of(actor.page()));
     scene.backend.set_trouble("The engine died three times in two minutes.");
     actor.frames(3);
-    IM_CHECK_GT(actor.ctx->ItemInfo("**/timeline").RectFull.Min.y, top);  // the notice is above it
+    IM_CHECK_GT(actor.ctx->ItemInfo("**/timeline").RectFull.Min.y, top);  // the notice is above the timeline
     actor.picture("narrow trouble");
     actor.ctx->KeyPress(ImGuiKey_PageUp);
     actor.frames(2);

@@ -35,7 +35,7 @@ const lessons::Lanes& lanes(const Actor& actor) {
   return panel_in<lessons::Lanes>(actor.page().figure(actor.app.view().figure().columns()));
 }
 
-// Skips the question. Run A is below run B.
+// Skips the question first. In the figure, run A is below run B.
 void on_kernels(const char* name, const std::function<void(Actor&)>& script,
                 Stage stage = shipped("kernels_of_a_step")) {
   perform(name, stage, [&](Actor& actor) {
@@ -55,7 +55,7 @@ TEST_CASE("a click on a kernel selects it and draws its arrows, and Esc deselect
     actor.ctx->MouseClick(0);
     actor.frames(2);
     IM_CHECK(view.kernel().has_value());
-    IM_CHECK(lanes(actor).flows.size() == 1);  // an arrow from its launch
+    IM_CHECK(lanes(actor).flows.size() == 1);  // the arrow from the kernel's launch
     actor.picture("lanes selected");
     actor.ctx->KeyPress(ImGuiKey_Escape);
     actor.frames(2);

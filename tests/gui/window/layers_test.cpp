@@ -63,8 +63,8 @@ TEST_CASE("without an engine the closed form is shown as a prediction", "[gui]")
     actor.frames(4);
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kFormula);
     IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
-    IM_CHECK(formula_lines() == 0);             // it is already on show
-    actor.ctx->ItemClick("**/layers/Formula");  // nothing else would remain
+    IM_CHECK(formula_lines() == 0);             // the formula is already on show
+    actor.ctx->ItemClick("**/layers/Formula");  // nothing would remain, so Measured returns
     actor.frames(2);
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
   });
@@ -92,7 +92,7 @@ TEST_CASE("prediction and measurement are layers of one figure", "[gui]") {
     actor.frames(3);
     IM_CHECK(actor.page().shows_prediction());
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
-    IM_CHECK(actor.page().set_param("batch", "8").ok());  // no run has it
+    IM_CHECK(actor.page().set_param("batch", "8").ok());  // no run has this batch
     actor.wait_until([&] { return !actor.app.awaits_prediction(); });
     actor.frames(3);
     IM_CHECK(!actor.there("layers/Measured"));

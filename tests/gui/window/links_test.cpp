@@ -52,7 +52,7 @@ TEST_CASE("a link says what it will set, sets it on a click, and highlights its 
     IM_CHECK_EQ(actor.page().settings().integer("seq"), 64);
     IM_CHECK_STR_EQ(actor.page().settings().text("checkpointing").c_str(), "layer");
 
-    // Plain words, because the question hides the third link's target.
+    // The third link is plain words, because the question hides its target.
     IM_CHECK(!actor.there("link 3"));
     actor.guess(110 * kMiB);
     actor.click("lock");

@@ -118,7 +118,8 @@ TEST_CASE("stored runs are shown with their settings without an engine", "[gui]"
     actor.click("skip");
     actor.frames(3);
     IM_CHECK_EQ(actor.page().runs().all().size(), 2u);
-    IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({.weights = 80 * record::kMiB})));  // Page::shows
+    // The run that Page::shows names.
+    IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
     IM_CHECK(actor.there("batch/slider"));
     actor.click("runs");
     actor.frames(2);

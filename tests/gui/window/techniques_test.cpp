@@ -283,7 +283,7 @@ TEST_CASE("pages with a ladder or the report have no Run for a single step, by b
       actor.skip_question();
       IM_CHECK(!actor.there("act"));
       IM_CHECK(!actor.there("drawer"));        // the drawer would be empty
-      IM_CHECK(!actor.there("empty action"));  // nor if nothing is stored
+      IM_CHECK(!actor.there("empty action"));  // nor a button, though nothing is stored
       IM_CHECK(actor.there("run sweep"));
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
       actor.frames(2);
@@ -312,8 +312,8 @@ TEST_CASE("ladders and links can be pinned as A, and B − A is shown", "[gui]")
       actor.frames(3);
       IM_CHECK(!actor.page().run_a().comparison().rows.empty());
       IM_CHECK_STR_EQ(std::string(actor.page().run_a().comparison().rows.front().head).c_str(), head.c_str());
-      IM_CHECK(
-          actor.page().run_a().comparison().rows.front().change.starts_with("−"));  // the second is smaller and slower
+      // The second run is smaller and slower.
+      IM_CHECK(actor.page().run_a().comparison().rows.front().change.starts_with("−"));
       if (actor.page().page().id == "ladder") (void)actor.page().figures().set_param("delta", "a");
       actor.frames(2);
       actor.picture(stage.page + " B against A");

@@ -169,7 +169,7 @@ TEST_CASE("the time axis is the device's, the host's, or by events", "[gui]") {
 
 TEST_CASE("the page's other figures are one click or key away, each with its own view", "[gui]") {
   Scene scene;
-  scene.stage.width = 1920, scene.stage.height = 1080;  // room for their names side by side
+  scene.stage.width = 1920, scene.stage.height = 1080;  // room for the figures' names side by side
   perform("peak by category", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.ctx->ItemClick("**/$$1/tab");
@@ -185,7 +185,7 @@ TEST_CASE("the page's other figures are one click or key away, each with its own
     actor.click("run");
     actor.wait_for_end_of_run();
     actor.frames(2);
-    IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 2u);  // next to run A
+    IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 2u);  // one shows run A
     actor.picture("losses beside run A");
     actor.ctx->KeyPress(ImGuiKey_V);
     actor.frames(2);

@@ -64,7 +64,7 @@ void measure(const char* name, int width, int height, double most_milliseconds) 
       "%s: a frame takes %.1f ms, %.1f ms of processor time, a still one %.1f ms (medians); %.2f MiB drawn at most\n",
       name, median(growing, &FrameTime::wall), processor, fill, static_cast<double>(most_bytes) / (1 << 20));
   CHECK(backend.starts() == 1);
-  // If the software renderer alone exceeds the limit, growing may cost half as much again.
+  // If the software renderer alone exceeds the limit, a growing figure may cost 1.5 times a still one.
   CHECK(processor < std::max(most_milliseconds, 1.5 * fill));
   CHECK(most_bytes < kMostDrawBytes);
   CHECK(most_bytes > 10'000);
@@ -100,7 +100,7 @@ TEST_CASE("a frame at 1920 x 1080 with the pointer over a timeline costs 33 ms",
       "1920 x 1080, pointer over the timeline: a frame takes %.1f ms, %.1f ms of processor time, a still one %.1f ms\n",
       median(moving, &FrameTime::wall), median(moving, &FrameTime::processor), still);
   CHECK(moved > 90);
-  // If the software renderer alone exceeds the limit, following the pointer may cost half as much again.
+  // If the software renderer alone exceeds the limit, following the pointer may cost 1.5 times a still frame.
   CHECK(median(moving, &FrameTime::processor) < std::max(33.0, 1.5 * still));
 }
 

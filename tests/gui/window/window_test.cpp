@@ -54,7 +54,7 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
 TEST_CASE("an answer cannot be locked without a guess, and the page says so", "[gui]") {
   for (const float scale : {1.0f, 2.0f}) {
     Scene scene;
-    scene.stage.scale = scale;  // 2: text and figure are two faces
+    scene.stage.scale = scale;  // at scale 2, text and figure take turns
     perform(scale > 1 ? "no guess, narrow" : "no guess", scene.stage, [&](Actor& actor) {
       IM_CHECK_STR_EQ(std::string(actor.question().why_not_lock()).c_str(), "Drag the marker or type a number first.");
       actor.picture(scale > 1 ? "before a guess, narrow" : "before a guess");
