@@ -9,9 +9,9 @@
 
 namespace headroom::kernels {
 
-// A kernel's problem size. Norms and cross entropy: rows × width. SwiGLU, GeGLU: tokens × F. RoPE: tokens × (query and
-// key heads · D). Fused linear cross entropy: tokens × H with `vocab`. Kernels on single weights (optimizers, gradient
-// check, exponent counts, NF4, fp8): 1 × N.
+// A kernel's problem size. Norms and cross entropy: rows × width. SwiGLU, GeGLU: tokens × F. RoPE: tokens × ((query
+// heads + key heads) · D). Fused linear cross entropy: tokens × H with `vocab`. Kernels on single weights (optimizers,
+// gradient check, exponent counts, NF4, fp8): 1 × N.
 struct Shape {
   std::int64_t rows = 1;
   std::int64_t width = 0;
@@ -26,7 +26,7 @@ enum class Pass : std::uint8_t { kForward, kBackward };
 struct ShapeRequest {
   bool gpu = false;                  // training sizes; if false, tensors just above a CPU's caches
   bool quick = false;                // one shape
-  std::int64_t rows = 0, width = 0;  // 0: the kernel's
+  std::int64_t rows = 0, width = 0;  // 0: the kernel's own
 };
 
 struct MeasuredShape {

@@ -69,7 +69,7 @@ void add_differentiated(KernelForms& to, const std::string& variant, Compute com
                         const at::NoGradGuard no_gradients;
                         return compute(inputs);
                       }});
-  // The first call builds the graph. Built earlier, it would count as an input of other passes.
+  // The first call builds the graph. Built earlier, the graph would count as an input of other passes.
   to.forms.push_back(
       {variant, "backward", [compute, leaves, upstream = in.upstream, kept = std::make_shared<Tensors>()] {
          if (kept->empty()) *kept = compute(leaves);

@@ -34,7 +34,7 @@ struct KernelInputs {
   Tensors upstream = {};  // gradients of the results
 };
 
-// One way to compute one pass. In-place kernels return the tensors they wrote, and continue from them.
+// One way to compute one pass. In-place kernels return the tensors they wrote, from which the next call continues.
 struct KernelForm {
   std::string variant;  // "eager", "fused", "library", "matmul", "fused_fp32", "fused_lean"
   std::string pass;     // "forward", "backward", "full"
@@ -50,7 +50,7 @@ struct PassWork {
 
 struct KernelForms {
   std::vector<KernelForm> forms;
-  // If empty, work_of() the kernel counts.
+  // Replaces work_of() the kernel, unless empty.
   std::function<PassWork(const std::string& pass)> work = {};
   // Float64 results of a pass, in the forms' order; undefined results are not compared. Empty without a reference.
   std::function<Tensors(const std::string& pass)> exact = {};
@@ -67,10 +67,10 @@ struct KernelCase {
   KernelInputs (*inputs)(const Shape& shape, const TensorMaker& make);
   // Must not change the inputs.
   KernelForms (*forms)(const Shape& shape, const KernelInputs& inputs);
-  // For tests, such as one row, no whole vector, more rows than blocks.
+  // Shapes for tests, such as one row, no whole vector, more rows than blocks.
   std::span<const Shape> odd_shapes;
-  // For averages of few numbers, or a single number: chance decides which of two good forms is nearer. Tests then also
-  // allow a rounding in the inputs' type.
+  // For averages of few numbers, or a single number: chance decides which of two good forms is nearer to the exact
+  // result. Tests then also allow a rounding in the inputs' type.
   bool rounded_by_chance = false;
   bool takes_fp16 = true;
   bool takes_any_address = true;  // false: only multiples of 16 bytes
@@ -89,7 +89,7 @@ PassWork work_of(const KernelInfo& kernel, const Shape& shape, const std::string
 at::Tensor leaf(const at::Tensor& tensor);  // same numbers, with requires_grad
 // Outputs, then the gradients of the inputs.
 Tensors with_gradients(const Tensors& outputs, const Tensors& inputs, const Tensors& upstream);
-// Adds forward, backward on a retained graph, and both; autograd differentiates `compute`.
+// Adds the forms "forward", "backward" (on a retained graph) and "full"; autograd differentiates `compute`.
 void add_differentiated(KernelForms& to, const std::string& variant, Compute compute, const KernelInputs& in);
 // Outputs and gradients in float64.
 std::function<Tensors(const std::string& pass)> differentiated_exactly(Compute compute, const KernelInputs& in);

@@ -25,7 +25,7 @@ std::vector<MeasuredShape> norm_shapes(const ShapeRequest& request) {
 }
 
 std::vector<MeasuredShape> gated_shapes(const ShapeRequest& request) {
-  // At least 64 MiB at F 8192, in bf16 on a GPU and in fp32 on a CPU.
+  // A tensor has at least 64 MiB at F 8192, in bf16 on a GPU and in fp32 on a CPU.
   const std::int64_t rows = rows_or(request, request.gpu ? 8192 : 2048);
   if (request.width > 0) return {{.shape = {.rows = rows, .width = request.width}, .label = {}}};
   std::vector<MeasuredShape> shapes;

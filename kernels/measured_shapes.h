@@ -24,7 +24,8 @@ inline constexpr std::array<std::int64_t, 4> kReportLengths{4096, 8192, 12288, 1
 
 std::int64_t rows_or(const ShapeRequest& request, std::int64_t rows);
 
-// Shapes of every width, of the requested one, or (quick) of the middle one. `rows` 0: enough for 64 MiB in fp32.
+// One shape per width: of all `widths`, the requested one, or (quick) the middle one. `rows` 0: enough for 64 MiB in
+// fp32.
 std::vector<MeasuredShape> shapes_by_width(const ShapeRequest& request, std::int64_t rows,
                                            std::vector<std::int64_t> widths);
 std::vector<MeasuredShape> norm_shapes(const ShapeRequest& request);

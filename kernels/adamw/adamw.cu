@@ -1,7 +1,7 @@
 // Computes    m = β1 m + (1 − β1) g;  v = β2 v + (1 − β2) g²;  p = (1 − η λ) p − η m̂ / (√v̂ + ε), in place,
 //             optionally with a bf16 or fp16 copy of p
 // Shapes      any number of tensors p, g, m, v [n], contiguous; 320 per launch
-// Precision   storage as in adamw_ops.h; arithmetic fp32 without contraction, same bits as the CPU
+// Precision   storage as in adamw_ops.h; arithmetic fp32 without contraction, same bits as on the CPU
 // Memory      moves the bytes of 2 p + g + 2 m + 2 v (+ the copy): 7·n·s if all have s bytes per element
 // Variants    eight elements per thread and iteration if all pointers are 16-byte aligned; single elements otherwise
 //             and in the tail
@@ -46,7 +46,7 @@ template <typename P, typename G, typename M, typename W>
 __global__ void __launch_bounds__(kThreads)
     adamw_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches) {
   if (switches.overflow != nullptr && *switches.overflow != 0) return;
-  if (switches.step_count != nullptr) {  // one thread multiplies 40 times in double while other blocks move bytes
+  if (switches.step_count != nullptr) {  // one thread's 40 multiplications in double; meanwhile other blocks move bytes
     __shared__ AdamWStep corrected;
     if (threadIdx.x == 0) {
       corrected = step;

@@ -21,7 +21,7 @@ struct AdamWStep {
   double learning_rate, exact_beta1, exact_beta2;
 };
 
-// `t` counts from 1. Computes in double: in fp32, 1 − 0.999^1 would keep four digits.
+// `t` counts from 1. Computes in double: in fp32, 1 − 0.999^1 would keep only four digits.
 AdamWStep adamw_step_constants(double learning_rate, double beta1, double beta2, double epsilon, double weight_decay,
                                std::int64_t t);
 
@@ -34,12 +34,12 @@ struct AdamWSwitches {
   std::uint64_t seed = 0;
 };
 
-// The gradient has the working copy's type (without a copy, the parameter's) or fp32.
+// The gradient's type is fp32 or that of the working copy (of the parameter, without a copy).
 struct AdamWTypes {
   Storage param = Storage::kFp32;
   Storage gradient = Storage::kFp32;
   Storage moment = Storage::kFp32;  // not fp16: second moments would underflow
-  std::optional<Storage> working;   // type of an fp32 master's copy
+  std::optional<Storage> working;   // type of the copy of an fp32 master
 
   bool operator==(const AdamWTypes&) const = default;
   bool supported() const {

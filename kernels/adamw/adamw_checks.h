@@ -18,8 +18,8 @@ AdamWSwitches checked_switches(const AdamWControl& control, at::Device device, c
 AdamWTypes checked_weight(const at::Tensor& param, const at::Tensor& gradient, const at::Tensor& working,
                           const AdamWControl& control, const char* name);
 
-// Calls step(tensor, begin, end) for parts of all tensors, as if they were one. `first` has each tensor's first element
-// or block, then the total.
+// Calls step(tensor, begin, end) for parts of all tensors, split as if the tensors were one. `first` has the number of
+// elements or blocks before each tensor, then the total.
 template <typename Step>
 void for_each_part(const std::vector<std::int64_t>& first, std::int64_t grain, const Step& step) {
   at::parallel_for(0, first.back(), grain, [&](std::int64_t begin, std::int64_t end) {

@@ -57,15 +57,15 @@ HEADROOM_BOTH RoundingKey rounding_key(std::uint64_t seed, std::int64_t t, std::
   return {.low = static_cast<std::uint32_t>(key), .high = static_cast<std::uint32_t>(key >> 32)};
 }
 
-// 32 random bits: the low half for element 2 · pair, the high half for the next. The key enters twice: with a single
-// round, two keys would give the same numbers in another order.
+// 32 random bits: the low half for element 2 · pair, the high half for the next element. The key enters twice: with a
+// single round, two keys would give the same numbers in another order.
 HEADROOM_BOTH std::uint32_t rounding_bits(RoundingKey key, std::int64_t pair) {
   const std::uint32_t above = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pair) >> 32) * 0x9e3779b9u;
   return mixed32(mixed32(static_cast<std::uint32_t>(pair) ^ key.low) ^ key.high ^ above);
 }
 
-// bf16 bits of `value`, rounded away from zero if its low 16 bits plus `random` (16 bits) carry. Exact bf16 values,
-// infinity and NaN stay.
+// bf16 bits of `value`, rounded away from zero if the sum of its low 16 bits and `random` (16 bits) carries. Exact bf16
+// values, infinity and NaN stay.
 HEADROOM_BOTH std::uint16_t rounded_stochastically(float value, std::uint32_t random) {
   const std::uint32_t bits = bits_of(value);
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;

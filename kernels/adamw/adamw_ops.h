@@ -19,7 +19,7 @@ struct AdamWParameter {
   // and the gradient has the copy's type or fp32.
   at::Tensor working;
   // Selects the random numbers of stochastic rounding; -1: the weight's place in the list. An explicit number gives a
-  // weight the same bits, stepped alone or with others.
+  // weight the same bits whether it is stepped alone or with others.
   std::int64_t number = -1;
 };
 
@@ -40,7 +40,7 @@ struct AdamWControl {
 // Allocates nothing. Throws c10::Error if tensors do not fit.
 void adamw(std::span<const AdamWParameter> parameters, const AdamWStep& step, const AdamWControl& control = {});
 
-// Adds 1 to `counter` (int64 [1]) unless `overflow` (int32 [1], optional) is not 0. Call it before the step.
+// Adds 1 to `counter` (int64 [1]) unless `overflow` (int32 [1], optional) is nonzero. Call it before the step.
 void advance_step_count_(const at::Tensor& counter, const at::Tensor& overflow = {});
 
 struct AdamWReference {

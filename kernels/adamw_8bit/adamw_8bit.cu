@@ -1,10 +1,10 @@
 // Computes    AdamW (kernels/adamw) with moments of one byte per element and one fp32 absmax per block of 256;
 //             block-wise quantization and dequantization
 // Shapes      any number of tensors p, g, codes [n], absmax [n/256], contiguous; 320 per launch
-// Precision   arithmetic fp32 without contraction, same codes as the CPU. p is updated with the uncoded moments; its
-//             update's root and quotient are accurate to two ulp
+// Precision   arithmetic fp32 without contraction, same codes as on the CPU. p is updated with the moments before
+//             quantization; root and quotient in the update are accurate to two ulp
 // Memory      moves the bytes of 2 p + g, and 4 n + 16 n/256 bytes: 10.06 per element in bf16
-// Variants    a warp per block of 256: eight neighbors per lane if the block is whole and all pointers are 16-byte
+// Variants    a warp per block of 256; a lane has eight neighbors if the block is whole and all pointers are 16-byte
 //             aligned, otherwise every 32nd element. Thread blocks are persistent, since filling their tables is slow,
 //             and each warp loads its next block ahead. 32 copies of the value tables (91 KiB), or 8 (40 KiB) if two
 //             thread blocks with 32 do not fit on a multiprocessor
@@ -53,7 +53,7 @@ struct SharedMap {
   DynamicDecade decade[kDecades + 1];
   DynamicOctave octave[kOctaves];
 
-  // Called by all threads of the block, which then synchronize.
+  // All threads of the block call this, then synchronize.
   __device__ void fill(const DynamicMap& map) {
     for (int i = threadIdx.x; i < 256; i += blockDim.x) value[i] = map.value[i];
     if (threadIdx.x <= kDecades) decade[threadIdx.x] = map.decade[threadIdx.x];

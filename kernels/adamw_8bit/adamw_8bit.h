@@ -43,7 +43,7 @@ struct QuantisedArray {
   bool is_signed;
 };
 
-// Quantize x, or dequantize into fp32 y: on the CPU blocks [begin, end), on CUDA all.
+// Quantize x, or dequantize into fp32 y: on the CPU blocks [begin, end), on CUDA all blocks.
 void quantise_blockwise_cpu(const void* x, Storage storage, const QuantisedArray& array, std::int64_t begin,
                             std::int64_t end);
 void dequantise_blockwise_cpu(const QuantisedArray& array, float* y, std::int64_t begin, std::int64_t end);

@@ -25,7 +25,8 @@ constinit const KernelInfo kAdamw8bit = {
       const std::int64_t n = shape.rows * shape.width;
       return n * (3 * element_bytes + 4) + 16 * quantised_blocks(n);
     },
-    // AdamW's 14 plus, per moment, one multiplication to decode and two to code (decades take comparisons).
+    // AdamW's 14 plus, per moment, one multiplication to decode and two to code (finding decades takes only
+    // comparisons).
     .flops = [](const Shape& shape, Pass pass) { return pass == Pass::kForward ? 20 * shape.rows * shape.width : 0; },
     .bench = {.axis = "parameters", .shapes = &weight_shapes, .of_weights = true},
 };

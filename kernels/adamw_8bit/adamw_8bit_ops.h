@@ -11,8 +11,8 @@
 
 namespace headroom::kernels {
 
-// A weight of n elements and its state, contiguous on one device. Other members are as in AdamWParameter. All zeros are
-// the initial state: code 0 means 0 in both maps.
+// A weight of n elements and its state, contiguous on one device. Other members are as in AdamWParameter. The initial
+// state is all zeros, since code 0 means 0 in both maps.
 struct AdamW8bitParameter {
   at::Tensor param, gradient;
   at::Tensor m_codes, m_absmax;  // first moment: uint8 [n], signed map; fp32 [quantised_blocks(n)]
@@ -32,14 +32,14 @@ struct BlockQuantised {
   at::Tensor absmax;  // fp32 [quantised_blocks(n)]
 };
 
-// Quantizes x (fp32, bf16 or fp16, contiguous, any shape) like the optimizer. The unsigned map encodes |x|, and only 0
-// as 0. A block with inf or NaN dequantizes to no finite number.
+// Quantizes x (fp32, bf16 or fp16, contiguous, any shape) like the optimizer. The unsigned map encodes |x|, and gives
+// the code of 0 only to 0. A block with inf or NaN dequantizes to no finite number.
 BlockQuantised quantise_blockwise(const at::Tensor& x, bool is_signed);
 
 // Returns fp32 [n].
 at::Tensor dequantise_blockwise(const at::Tensor& codes, const at::Tensor& absmax, bool is_signed, std::int64_t n);
 
-// A map's 256 values by code, in float64 on the CPU, decoded as in the paper.
+// A map's 256 values, indexed by code, in float64 on the CPU, decoded as in the paper.
 at::Tensor dynamic_map_reference(bool is_signed);
 
 // The step in float64 on the parameter's device. It returns unquantized moments.

@@ -24,7 +24,7 @@ struct Maps {
   DynamicCells first_cells, second_cells;
   float first_value[256][kCopies], second_value[256][kCopies];
 
-  // Called by all threads of the block, which then synchronize.
+  // All threads of the block call this, then synchronize.
   __device__ void fill(const DynamicMap& first, const DynamicMap& second, const DynamicCells& of_first,
                        const DynamicCells& of_second) {
     for (int i = threadIdx.x; i < 256 * kCopies; i += blockDim.x) {
@@ -50,7 +50,7 @@ __device__ __forceinline__ float value_of(const float (&values)[256][kCopies], s
   return *reinterpret_cast<const float*>(reinterpret_cast<const char*>(&values) + place);
 }
 
-// A lane's eight elements: 16-byte aligned neighbors (kWhole), or every 32nd element, possibly fewer.
+// A lane's eight elements: 16-byte aligned neighbors (kWhole), or every 32nd element of the block, possibly fewer.
 template <bool kWhole>
 struct Place {
   std::int64_t first;  // the block's first element
@@ -187,7 +187,7 @@ __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const 
   const float v_new = float_of(__reduce_max_sync(0xffffffffu, v_largest) & 0x7fffffffu);
   const float m_inverse = inverse_absmax(m_new);
   float v_inverse = inverse_absmax(v_new);
-  if (!(v_new < INFINITY)) {  // then the inverse is 0; NaN and inf get the code of 1, all others that of 0
+  if (!(v_new < INFINITY)) {  // so the inverse is 0; NaN and inf get the code of 1, other numbers that of 0
     v_inverse = 1;
 #pragma unroll
     for (float& value : v) value = value < INFINITY ? 0.0f : 1.0f;

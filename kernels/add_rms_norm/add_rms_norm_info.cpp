@@ -21,7 +21,7 @@ constinit const KernelInfo kAddRmsNorm = {
           const std::int64_t parameter = shape.width * element_bytes;
           return 4 * tensor + (pass == Pass::kForward ? 1 : 2) * parameter + 4 * shape.rows;
         },
-    // RMSNorm's FLOPs and one addition.
+    // RMSNorm's FLOPs and one addition per element.
     .flops = [](const Shape& shape, Pass pass) { return (pass == Pass::kForward ? 5 : 10) * shape.rows * shape.width; },
     .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
 };

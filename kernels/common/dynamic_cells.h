@@ -1,7 +1,7 @@
 // Table lookup for the maps of dynamic_code.h. The upper 16 bits of a magnitude select a cell, which has at most one
-// border between two codes. The third byte of the cell's number plus the magnitude's bits is the code; from the border
-// on, the sum carries into it. This takes two instructions and one read, and gives dynamic_code()'s codes
-// (tests/kernels/formats/dynamic_cells_test.cpp).
+// border between two codes. The code is the third byte of the sum of the cell's number and the magnitude's bits; from
+// the border on, a carry raises it to the next code. A lookup takes two instructions and one read, and gives
+// dynamic_code()'s codes (tests/kernels/formats/dynamic_cells_test.cpp).
 //
 // Example, signed: 0.05 has the bits 0x3d4c'cccd, and all of cell 0x3d4c has the code 0x2e. The cell's number is
 // (0x2e − 0x3d4c) << 16, and the sum is 0x002e'cccd.
@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kFirstCell = 0x3380;  // 2^−24, below all decad
 inline constexpr std::uint32_t kLastCell = 0x3f80;   // 1, also when rounded up to 1 + 2^−23
 inline constexpr int kCells = kLastCell - kFirstCell + 1;
 
-// Codes in ascending order of magnitude. The number 1 has code 128 in the signed map; in the unsigned map 256, later
-// replaced by 1.
+// Codes in ascending order of magnitude. The number 1 has code 128 in the signed map; in the unsigned map code 256,
+// later replaced by code 1.
 class DynamicOrder {
  public:
   constexpr explicit DynamicOrder(bool is_signed)
@@ -117,7 +117,7 @@ HEADROOM_BOTH std::uint32_t signed_codes(const float* values, float inverse, con
     sums[k] = cell_sum(cells, fmaxf(fabsf(fmaxf(x, -kMost)), kLeastMagnitude));
   }
   const std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // bit 7: code is not 0 or 128
+  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // bit 7: set if code is not 0 or 128
   return codes | (gathered<3>(signs) & has_sign & 0x80808080u);
 }
 
@@ -133,11 +133,11 @@ HEADROOM_BOTH std::uint32_t unsigned_codes(const float* values, float inverse, c
     sums[k] = cell_sum(cells, fmaxf(x[k], kLeastMagnitude));
     least = bits_of(x[k]) < least ? bits_of(x[k]) : least;
   }
-  // The cells give the number 1 code 256, whose byte is 0 here; it must be 1.
+  // The cells give the number 1 code 256, whose low byte is 0; the code must be 1.
   std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // bit 7: code is not 0
+  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // bit 7: set if code is not 0
   codes |= (~others & 0x80808080u) >> 7;
-  if (least == 0) {  // a gradient that was always 0
+  if (least == 0) {  // some gradient was always 0
 #if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif

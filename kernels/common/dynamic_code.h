@@ -2,10 +2,10 @@
 // arXiv:2110.02861, section 1.3 and appendix F). The CPU and CUDA get the same bits.
 //
 // A signed code is  s 0…0 1 f…f  : a sign, e zeros (the decimal exponent), an indicator bit and F = 6 − e fraction
-// bits. [0.1, 1] is cut into 2^F equal parts, and k stands for the middle of part k,
+// bits. [0.1, 1] is cut into 2^F equal parts, and the fraction k stands for the middle of part k,
 //   value = ± 10^−e · (0.1 + 0.9 (k + ½) / 2^F),   e = 0 … 6, F = 6 − e.
 // The decades have 64, 32, …, 1 steps: 2 · (64 + 32 + … + 1) = 254 codes. The two codes without an indicator bit are
-// 0 (0000 0000) and, instead of −0, the 1 of absmax / absmax (1000 0000). −1 has no code; −0.993 is next to it.
+// 0000 0000 for 0 and, instead of −0, 1000 0000 for 1 (absmax / absmax). −1 has no code; the nearest value is −0.993.
 //
 // The unsigned map, for second moments, uses the sign bit for the fraction: F = 7 − e, 128 + 64 + … + 2 = 254 codes,
 // plus 0 (0000 0000) and 1 (0000 0001, which would be e = 7).
@@ -86,7 +86,7 @@ constexpr DynamicMap dynamic_map(bool is_signed) {
       map.value[parts + k] = value;
       if (is_signed) map.value[128 + parts + k] = -value;
     }
-    // parts, the indicator bit, and k = ⌊(a 10^e − 0.1) / 0.9 · parts⌋
+    // Codes: `parts` (the indicator bit) + k, where k = ⌊(a 10^e − 0.1) / 0.9 · parts⌋.
     map.decade[e] = {.scale = static_cast<float>(parts / 0.9 / ten_to_minus(e)),
                      .base = static_cast<float>(parts - parts / 9.0 - 0.5),
                      .most = static_cast<float>(2 * parts - 1),
@@ -145,8 +145,8 @@ HEADROOM_BOTH std::uint8_t dynamic_code(float x, float magnitude, const DynamicD
   return static_cast<std::uint8_t>(code);
 }
 
-// Code of the value nearest to x, |x| ≤ 1. The unsigned map codes |x|, and only 0 as 0, since a second moment of 0
-// would leave only ε in the denominator. NaN gets a code other than 0.
+// Code of the value nearest to x, |x| ≤ 1. The unsigned map codes |x|, and gives the code of 0 only to 0, since a
+// second moment decoded as 0 would leave only ε in the denominator. NaN gets a code other than 0.
 template <bool kSigned>
 HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
   const float magnitude = coded_magnitude(x);
@@ -154,8 +154,8 @@ HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
   return dynamic_code<kSigned>(x, magnitude, decades[e]);
 }
 
-// Factor for a block's numbers: 1 / absmax, or 0 if that overflows fp32 or is NaN. Finite numbers then get code 0,
-// which decodes to 0, or NaN if the absmax is not finite.
+// Factor for a block's numbers: 1 / absmax, or 0 if this quotient overflows fp32 or is NaN. With factor 0, finite
+// numbers get code 0, which decodes to 0, or to NaN if the absmax is not finite.
 HEADROOM_BOTH float inverse_absmax(float absmax) { return absmax >= 0x1p-126f ? 1.0f / absmax : 0.0f; }
 
 }  // namespace headroom::kernels

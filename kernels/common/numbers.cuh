@@ -1,4 +1,4 @@
-// 16 bytes of elements as loaded, unpacked only when needed, since fp32 takes twice the registers.
+// 16 bytes of elements as loaded, unpacked only when needed, since as fp32 they take twice the registers.
 #pragma once
 
 #include "kernels/common/storage.cuh"

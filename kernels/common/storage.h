@@ -1,5 +1,5 @@
-// Number formats of tensors in memory, for kernels without torch. Their …_cuda functions queue work on the stream,
-// allocate nothing and return the first cudaError_t; their …_cpu functions run on the calling thread.
+// Number formats of tensors in memory, for kernels without torch. The kernels' …_cuda functions queue work on the
+// stream, allocate nothing and return the first cudaError_t; …_cpu functions run on the calling thread.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@
 #include "kernels/common/both.h"
 #include "kernels/common/storage.h"
 
-// Compiles a function (not a template) for any x86-64, for AVX2 with FMA and F16C (since 2013), and for AVX-512, whose
-// narrowing stores make 16-bit loops two to three times as fast. Callees must be HEADROOM_INLINE, lambdas
-// HEADROOM_INLINED.
+// Compiles a function (not a template) three times: for any x86-64, for AVX2 with FMA and F16C (CPUs since 2013), and
+// for AVX-512, whose narrowing stores make 16-bit loops two to three times as fast. Callees must be HEADROOM_INLINE,
+// lambdas HEADROOM_INLINED.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HEADROOM_VECTOR_TARGETS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -22,7 +22,7 @@ HEADROOM_INLINE float load(float value) { return value; }
 HEADROOM_INLINE float load(Bf16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 
 // Uses integers, since g++ does not vectorize its own conversions. Shifted into fp32's fields, the number is too small
-// by 2^112; the multiplication corrects this exactly, also for subnormals.
+// by a factor of 2^112; the multiplication corrects this exactly, also for subnormals.
 HEADROOM_INLINE float load(Fp16 value) {
   const std::uint32_t magnitude = value.bits & 0x7fffu;
   const std::uint32_t finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f);
@@ -40,7 +40,7 @@ HEADROOM_INLINE void store(Bf16& place, float value) {
   place.bits = static_cast<std::uint16_t>(nan ? 0x7fc0u : rounded);
 }
 
-// Rounds like bf16. Below 2^−14 an addition rounds: the sum with ½ has the multiple of 2^−24 in its low bits.
+// Rounds as for bf16. Below 2^−14, adding ½ rounds: the low bits of the sum are the magnitude in multiples of 2^−24.
 HEADROOM_INLINE void store(Fp16& place, float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -64,7 +64,7 @@ HEADROOM_INLINE float absmax_of(const T* values, std::int64_t count) {
   return float_of(largest);
 }
 
-// Number of elements in block `block` of n; the last may be shorter.
+// Elements in block `block` of an array of n; the last block may be shorter.
 HEADROOM_INLINE int count_in_block(std::int64_t n, std::int64_t block, std::int64_t size) {
   const std::int64_t left = n - block * size;
   return static_cast<int>(left < size ? left : size);

@@ -43,7 +43,7 @@ T* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
 }
 
-// Calls launch(stream) for the device's current stream. Throws if it returns an error.
+// Calls launch(stream) for the device's current stream. Throws if launch() returns an error.
 template <typename Launch>
 void launch_on(at::Device device, const char* op, const Launch& launch) {
   const c10::cuda::CUDAGuard guard(device);

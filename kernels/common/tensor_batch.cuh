@@ -8,12 +8,12 @@
 
 namespace headroom::kernels {
 
-// `Tensor::n` counts a tensor's elements. Since CUDA 12.1, arguments may take 32,764 bytes on compute capability 7.0
-// and later: 320 tensors of 72 bytes are 24 KB. Llama 3 8B has 291 weights.
+// `Tensor::n` counts a tensor's elements. Since CUDA 12.1, kernel arguments may take 32,764 bytes on compute capability
+// 7.0 and later: 320 tensors of 72 bytes are 24 KB. Llama 3 8B has 291 weights.
 template <typename Tensor, int kMost>
 struct TensorBatch {
   Tensor tensor[kMost];
-  unsigned first_block[kMost + 1];  // the last is the number of blocks
+  unsigned first_block[kMost + 1];  // the last entry is the number of blocks
   int count;
 
   // The last tensor whose first block is ≤ `block`.

@@ -13,7 +13,7 @@
 
 namespace headroom::kernels {
 
-// Covers the rest of the enclosing scope. Costs nanoseconds without an observer.
+// The reported operator ends with the enclosing scope. Costs nanoseconds without an observer.
 class Traced {
  public:
   // `touched` lists each tensor once per necessary read or write.
@@ -22,7 +22,7 @@ class Traced {
     values_.assign(touched.begin(), touched.end());
     begin(name);
   }
-  // For long lists: `each` passes the tensors one by one, and runs only with an observer.
+  // For long lists: `each(touch)` calls touch(tensor) for every tensor, and runs only with an observer.
   template <class Each>
   requires(!std::convertible_to<Each, std::initializer_list<at::Tensor>>) Traced(const char* name, Each each)
       : function_(at::RecordScope::USER_SCOPE) {

@@ -1,7 +1,7 @@
-// Computes    loss_i = log Σ_j exp(x_ij) − x_it, t = target of row i;  dx_ij = s (exp(x_ij) / Σ − [j = t])
+// Computes    loss_i = log Σ_j exp(x_ij) − x_it, t = target of row i;  dx_ij = scale · (softmax(x_i)_j − [j = t])
 // Shapes      x, dx [N, V] with rows `stride` apart; targets, loss [N]
 // Precision   storage fp32, bf16 or fp16; arithmetic and loss fp32
-// Memory      moves 2·N·V·s bytes with the gradient, N·V·s without
+// Memory      moves 2·N·V·s bytes (s per element) with the gradient, N·V·s without
 // Variants    one read, held: a block keeps the row in registers (up to 128 KiB);
 //             one read, spread over a cluster (cross_entropy_spread.cu; Hopper and later, from 16 KiB per row);
 //             two reads: one row in flight per multiprocessor, so that the second read hits the L2
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(kMostThreads) two_reads_kernel(const CrossEntr
   }
 }
 
-// Number of rows that are not ignored, in all threads of the only block.
+// Number of rows that are not ignored, returned to all threads of the only block.
 __device__ std::int64_t count_valid(const std::int64_t* targets, std::int64_t rows, std::int64_t ignore_index) {
   std::int64_t valid = 0;
   for (std::int64_t first = 0; first < rows; first += blockDim.x) {
@@ -222,7 +222,8 @@ int launch_held(const CrossEntropyArgs& args, int threads, CUstream_st* stream) 
   return cudaGetLastError();
 }
 
-// `threads` threads hold a row of up to `vectors` vectors, `held` each. Four per thread keep enough loads in flight.
+// `threads` threads hold a row of up to `vectors` vectors, `held` each. Four vectors per thread keep enough loads in
+// flight.
 struct HeldRow {
   int vectors, held, threads;
 };

@@ -9,8 +9,8 @@ namespace headroom::kernels {
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };
 
-// An error flag is 0, 1 + the last row with a target outside the vocabulary, or one of these constants.
-inline constexpr std::int64_t kFlagWrongCount = std::int64_t{1} << 62;  // the number of valid rows is not the caller's
+// An error flag is 0, 1 + the index of the last row with a target outside the vocabulary, or one of these constants.
+inline constexpr std::int64_t kFlagWrongCount = std::int64_t{1} << 62;  // the caller gave a wrong number of valid rows
 inline constexpr std::int64_t kFlagUpstream = kFlagWrongCount + 1;  // the gradient was accumulated for another upstream
 
 struct CrossEntropyArgs {

@@ -37,7 +37,7 @@ KernelForms cross_entropy_forms(const Shape& shape, const KernelInputs& in) {
   const CrossEntropyOptions options{
       .in_place = true, .valid_count = shape.rows, .error_flag = no_error(logits_NV.device())};
   all.add("fused", "forward", [=] { return Tensors{cross_entropy_forward_only(logits_NV, targets_N, options).loss}; });
-  // The gradient overwrites a copy of the logits, which the next call reads.
+  // The gradient overwrites `own`, a copy of the logits; the next call takes it for logits.
   all.add("fused", "full", [=, own = logits_NV.clone()] {
     const CrossEntropyOut out = cross_entropy_forward(own, targets_N, options);
     return Tensors{out.loss, out.dlogits};

@@ -5,7 +5,7 @@
 
 namespace headroom::kernels {
 
-// The loss of the Hugging Face model, in fp32 from the cast on.
+// The Hugging Face model's loss, in fp32 after casting the logits.
 inline at::Tensor eager_cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N) {
   return at::nll_loss(at::log_softmax(logits_NV.to(at::kFloat), -1), targets_N);
 }

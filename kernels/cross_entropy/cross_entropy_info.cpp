@@ -13,7 +13,7 @@ std::vector<MeasuredShape> cross_entropy_shapes(const ShapeRequest& request) {
 
 std::vector<MeasuredShape> cross_entropy_report_shapes(const ShapeRequest& request) {
   std::vector<MeasuredShape> made;
-  for (const std::int64_t vocab : {40960, 81920, 122880, 163840})  // fewer on a CPU, to save minutes
+  for (const std::int64_t vocab : {40960, 81920, 122880, 163840})  // fewer rows on a CPU, to save minutes
     made.push_back({.shape = {.rows = request.gpu ? 8 * 2048 : 128, .width = vocab}, .label = {}, .storage = "fp32"});
   return made;
 }

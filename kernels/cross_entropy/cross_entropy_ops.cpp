@@ -46,7 +46,7 @@ void must(int error) { TORCH_CHECK(error == 0, "cross_entropy: the launch failed
 struct Tensors {
   at::Tensor row_loss;  // fp32 [N]
   at::Tensor total;     // fp32 [], not for kNone
-  at::Tensor scale;     // fp32 [2]: factors of gradient and loss; not for kNone
+  at::Tensor scale;     // fp32 [2]: factors of the gradient and the loss; not for kNone
   at::Tensor dlogits;
   at::Tensor error_flag;
 };

@@ -20,13 +20,13 @@ struct CrossEntropyOptions {
   // fp32 [], for mean and sum: scales only the gradient, so fp16 does not underflow. If undefined: 1.
   at::Tensor grad_scale;
   // int64 [1], optional: reports a target outside the vocabulary (see error_text()). It is never cleared, so it can
-  // serve many steps. Rows with such a target have loss NaN and gradient 0; on the CPU they throw.
+  // serve many steps. Rows with such a target have loss NaN and gradient 0; the CPU throws instead.
   at::Tensor error_flag;
 };
 
 struct CrossEntropyOut {
   at::Tensor loss;        // fp32: [] for mean and sum, [N] for none; 0 if all rows are ignored
-  at::Tensor dlogits;     // [N, V]: gradient of the loss (kNone: of its sum); with in_place the logits
+  at::Tensor dlogits;     // [N, V]: gradient of the loss (kNone: of its sum); if in_place, in the logits' memory
   at::Tensor error_flag;  // int64 [1], 0: no error
 };
 
@@ -43,11 +43,11 @@ CrossEntropyOut cross_entropy_forward_only(const at::Tensor& logits_NV, const at
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N,
                          const CrossEntropyOptions& options = {});
 
-// Describes an error flag, with the row and its target; empty without an error. Waits for the device.
+// Describes an error flag, with the row and its target; empty if there is no error. Waits for the device.
 std::string error_text(const at::Tensor& error_flag, const at::Tensor& targets_N, std::int64_t vocab);
 
-// gradient *= upstream / made_for, in place on the device; a no-op for factor 1. Both have one fp32 number, or one per
-// row; an undefined made_for counts as 1.
+// gradient *= upstream / made_for, in place on the device; a no-op for factor 1. upstream and made_for each have one
+// fp32 number, or one per row; an undefined made_for counts as 1.
 void scale_gradient_(const at::Tensor& gradient, const at::Tensor& upstream, const at::Tensor& made_for = {});
 
 struct CrossEntropyReference {

@@ -2,8 +2,8 @@
 // Shapes      as cross_entropy.cu
 // Precision   as cross_entropy.cu; powers of bf16 logits are fp16 (see Kept)
 // Memory      reads and writes each logit once
-// Variants    one: up to 8 blocks per row; the copy engine loads each block's stretch into shared memory, messages
-//             exchange partial sums
+// Variants    one: up to 8 blocks per row; the copy engine loads each block's stretch into shared memory; the blocks
+//             exchange partial sums in messages
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
 // Checked by  tests/kernels/loss/cross_entropy_cases.cpp
 #include <algorithm>
@@ -81,9 +81,9 @@ struct Arrival {
   }
 };
 
-// Powers e^x of the logits, kept for the gradient, so exp is computed once. Powers of bf16 logits are fp16 times 2^15,
-// with 11 bits of all above 2e-9 of the thread's largest; the gradient has 8. fp16 logits are kept themselves, since 11
-// bits would be rounded twice.
+// Powers e^x of the logits, kept for the gradient, so exp is computed once. Powers of bf16 logits are kept in fp16,
+// times 2^15: those above 2e-9 of the thread's largest have 11 bits, the gradient only 8. fp16 logits are kept
+// themselves, since their powers would be rounded to 11 bits twice.
 template <typename T>
 struct Kept {
   static constexpr float kRaise = 0;
@@ -162,9 +162,10 @@ struct Kept<Fp16> {
 constexpr int kSpreadThreads = 256;
 constexpr int kSpreadBlocks = 3;  // per multiprocessor
 
-// The blocks of a cluster share one row after another, each with `stretch` of its vectors in shared memory. Three
-// blocks per multiprocessor overlap one row's arrival with the arithmetic and stores of other rows. (Requesting parts
-// of the next row earlier reaches 75 % of a copy's speed instead of 84 %.) The blocks exchange one message per warp.
+// The blocks of a cluster share one row after another; each block has up to `stretch` of the row's vectors in shared
+// memory. Three blocks per multiprocessor overlap one row's arrival with the arithmetic and stores of other rows.
+// (Requesting parts of the next row earlier reaches 75 % of a copy's speed instead of 84 %.) The blocks exchange one
+// message per warp.
 template <typename T>
 __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     spread_kernel(const CrossEntropyArgs args, int stretch) {
@@ -294,7 +295,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     }
     __syncthreads();  // the stretch's room is free
     if (thread == 0 && row + step < args.rows) {
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // after the powers stored there
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // orders the copy after the powers stored there
       request(row + step);
     }
   }

@@ -202,7 +202,7 @@ __device__ __forceinline__ SoftmaxPart warp_merged(const SoftmaxPart& part, bool
           .total = with_total ? warp_sum(part.total) : 0.0f};
 }
 
-// Valid in warp 0. `parts` is shared memory, one part per warp.
+// The result is valid in warp 0 only. `parts` is shared memory, one part per warp.
 template <typename T>
 __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, SoftmaxPart* parts, bool with_total) {
   const SoftmaxPart warp = warp_merged<T>(part, with_total);
@@ -213,7 +213,7 @@ __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, Sof
   return warp_merged<T>(lane < static_cast<int>(blockDim.x) / kWarp ? parts[lane] : SoftmaxPart{}, with_total);
 }
 
-// With smoothing ε, the loss is 1 − ε times the target's −log p plus ε times the mean −log p.
+// With smoothing ε, the loss is (1 − ε) · (the target's −log p) + ε · (the mean −log p).
 template <typename T>
 __device__ __forceinline__ float row_loss(const SoftmaxPart& row, float target_logit, float smoothing,
                                           std::int64_t vocab) {
@@ -242,7 +242,7 @@ __device__ __forceinline__ float gradient_of(const RowGradient& row, float x, bo
   return is_target ? g - row.at_target : g;
 }
 
-// Replaces logits by their gradient; `target` is the target's index in the vector, if inside.
+// Replaces logits by their gradient; `target` is the target's index in the vector, if it is inside.
 template <typename T>
 __device__ __forceinline__ void to_gradient(const RowGradient& row, RowVector<T>& vector, std::int64_t target) {
   float x[RowVector<T>::kWidth];

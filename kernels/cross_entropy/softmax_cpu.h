@@ -20,7 +20,7 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 HEADROOM_INLINE float exponential(float x) {
   constexpr float kLog2OfE = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: leaves the nearest integer in the low bits
-  constexpr float kSmallest = -87.3f;    // below it, exp would be subnormal: 0
+  constexpr float kSmallest = -87.3f;    // below it, exp would be subnormal and becomes 0
   const float kept = x < kSmallest ? kSmallest : x;
   const float rounded = kept * kLog2OfE + kRound;
   const float n = rounded - kRound;

@@ -5,7 +5,8 @@
 
 namespace headroom::kernels {
 
-// True if the device has clusters and eight blocks' shared memory holds a row: up to 913,408 bf16 columns on an H200.
+// True if the device has clusters, and the shared memory of eight blocks holds a row: up to 913,408 bf16 columns on an
+// H200.
 bool spread_takes(const CrossEntropyArgs& args);
 
 // Like cross_entropy_cuda, for rows that spread_takes().

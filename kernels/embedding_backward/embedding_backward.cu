@@ -4,7 +4,7 @@
 // Precision   sums fp32, rounded once
 // Memory      moves N·H·s + V·H·s bytes (with accumulate, reads and writes the batch's rows instead of writing all V)
 // Variants    16-byte accesses if aligned, otherwise single elements. One kernel zeroes the rows without a token, a
-//             warp per row; in another a warp sums a slice of a row with tokens
+//             warp per row; in another, each warp sums a slice of a row with tokens
 // Determinism integer atomics count a row's tokens and list them in any order; the row's warp sorts the list before it
 //             adds
 // Checked by  tests/kernels/layers/embedding_backward_cases.cpp
@@ -25,12 +25,12 @@ static_assert(kSegment <= kThreads, "a thread an entry of a list");
 
 // Parts of the workspace.
 struct Lists {
-  std::int32_t* totals;         // [3]: entries of `tokens`, segments, entries of `rows`
+  std::int32_t* totals;         // [3]: used entries of `tokens`, of `segment_row`, of `rows`
   std::int32_t* count;          // [V]: tokens per row
   std::int32_t* place;          // [V]: end of the row's list (after fill_kernel), or the row's first segment
   std::int32_t* tokens;         // [N]: lists of the rows with up to kSegment tokens
   std::int32_t* rows;           // [N]: rows with a token, in any order
-  std::int32_t* segment_row;    // [segments]: table row
+  std::int32_t* segment_row;    // [segments]: the segment's table row
   std::int32_t* segment_index;  // [segments]: index among its row's segments
 };
 
@@ -56,10 +56,10 @@ __global__ void count_kernel(EmbeddingBackwardArgs args, Lists lists) {
   if (first && row >= 0 && row < args.vocab_size) atomicAdd(&lists.count[row], __popc(alike));
 }
 
-// Reserves `wanted` places after `total` for each thread of the warp; returns the thread's first place.
+// Adds the `wanted` places of every thread in the warp to `total`; returns the thread's first place.
 __device__ __forceinline__ int take_places(std::int32_t* total, int wanted) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  int before = wanted;  // of this thread and those before it
+  int before = wanted;  // sum over this thread and those before it
 #pragma unroll
   for (int step = 1; step < kWarp; step *= 2) {
     const int other = __shfl_up_sync(0xffffffffu, before, step);
@@ -95,8 +95,8 @@ __global__ void fill_kernel(EmbeddingBackwardArgs args, Lists lists) {
   lists.tokens[atomicAdd(&lists.place[row], 1)] = static_cast<std::int32_t>(n);
 }
 
-// Adds `count` rows in order, where row_of(i) is the i-th, in kTiles packs of columns from `column` on, `stride` apart.
-// kBatch rows of kTiles packs are in flight.
+// Adds rows row_of(0) to row_of(count − 1), in this order, to `sum`: kTiles packs of each row, the first at `column`,
+// the next `stride` columns apart. Loads of kBatch rows are in flight.
 template <int kTiles, int kBatch, typename T, int kWidth, typename RowOf>
 __device__ __forceinline__ void add_rows(float (&sum)[kTiles][kWidth], int count, std::int64_t column, int stride,
                                          std::int64_t width, const RowOf& row_of) {
@@ -197,7 +197,7 @@ __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count,
   __syncwarp();
 }
 
-constexpr int kTiles = 2, kBatch = 2;  // packs per row, and rows, per load of a thread
+constexpr int kTiles = 2, kBatch = 2;  // a thread loads kTiles packs of each of kBatch rows at a time
 
 __host__ __device__ constexpr std::int64_t slice_columns(int width) { return std::int64_t{kTiles} * kWarp * width; }
 

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kEmbeddingSegment = 64;
 constexpr std::int64_t embedding_segments(std::int64_t tokens) { return tokens / (kEmbeddingSegment / 2); }
 
 // Integers in the workspace: three totals, count and place of every table row, tokens by row, rows with a token,
-// segments.
+// segments' rows and indices.
 constexpr std::int64_t embedding_integers(std::int64_t tokens, std::int64_t vocab_size) {
   return 3 + 2 * vocab_size + 2 * tokens + 2 * embedding_segments(tokens);
 }
@@ -35,8 +35,8 @@ struct EmbeddingBackwardArgs {
 void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args);
 // Second: zeros the rows of [begin, end) without a token; a no-op with `accumulate`.
 void embedding_backward_zero_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end);
-// Third: sums columns [begin, end) of every other row. Work is split by columns, because one token may be most of a
-// text.
+// Third: sums columns [begin, end) of all rows with a token. Work is split by columns, because one token may fill most
+// of a text.
 void embedding_backward_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end);
 
 int embedding_backward_cuda(const EmbeddingBackwardArgs& args, CUstream_st* stream);

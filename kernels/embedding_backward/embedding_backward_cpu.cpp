@@ -61,7 +61,7 @@ void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args) {
   std::int32_t begin = 0;
   for (std::int64_t row = 0; row < args.vocab_size; ++row) {
     const std::int32_t count = lists.ends[row];
-    lists.ends[row] = begin;  // the list's begin, moved to its end by filling
+    lists.ends[row] = begin;  // the list's begin; filling the list moves it to the end
     begin += count;
   }
   for (std::int64_t n = 0; n < args.tokens; ++n) {

@@ -1,12 +1,12 @@
 // Computes    counts[field(x · factor)] += 1, where field is fp32's exponent bits, with a separate bin for zeros; the
 //             same for the changes that AdamW wanted to make, d = −η λ p − η m̂ / (√v̂ + ε): for all d, and for nonzero
 //             d lost to rounding
-// Shapes      x, or p before and after and m, v: [n], contiguous; counts int64 [257]
-// Precision   arithmetic fp32 without contraction, same counts as the CPU
+// Shapes      x; or p before and after the step, m and v; all [n], contiguous; counts int64 [257]
+// Precision   arithmetic fp32 without contraction, same counts as on the CPU
 // Memory      reads each element once; a block adds at most 257 numbers to the counts
 // Variants    eight elements per thread and iteration if aligned, otherwise single elements. Gradients fall into some
-//             twenty bins; against collisions in a warp a block has eight histograms in shared memory, four banks
-//             apart, each for every eighth lane
+//             twenty bins; to avoid collisions in a warp, a block has eight histograms in shared memory, four banks
+//             apart, each used by every eighth lane
 // Source      our own; counts as in Micikevicius et al. 2018, arXiv:1710.03740, figure 3
 // Checked by  tests/kernels/optimizer/exponent_counts_cases.cpp
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr int kBlocksPerMultiprocessor = 2048 / kThreads;
 constexpr int kCopies = 8;
 constexpr int kStride = 260;  // 4 more than a multiple of 32 banks
 
-// Overflows at 2^32 elements per block, some 4e12 in all.
+// Overflows at 2^32 elements per block, some 4e12 in all blocks.
 class BlockCounts {
  public:
   __device__ void clear() {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Shape kOddExponentCountsShapes[] = {{1, 1}, {1, 7}, {1, 8}, {1, 255}, {1, 1025}, {1, 100'003}};
 
-// frexp() gives |x| = f · 2^e with f in [½, 1), and bin 0 is that of 2^−127.
+// frexp() gives |x| = f · 2^e with f in [½, 1). The bin is e + 126, since bin 0 is that of 2^−127.
 at::Tensor composed(const at::Tensor& x, at::ScalarType type) {
   const at::Tensor exponents = std::get<1>(at::frexp(x.to(type))).to(at::kLong) + 126;
   const at::Tensor bins = at::where(x.eq(0), at::full_like(exponents, kZeroBin), exponents.clamp_min(0));

@@ -13,7 +13,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kPiece = 1024;
-constexpr int kCopies = 4;  // neighbors often fall into the same bin; copies break this dependency
+constexpr int kCopies = 4;  // neighbors often fall into the same bin; separate copies need not wait for each other
 
 using Bins = std::array<std::uint16_t, kPiece>;
 

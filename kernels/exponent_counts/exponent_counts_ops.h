@@ -8,8 +8,8 @@
 
 namespace headroom::kernels {
 
-// Adds to `counts` (int64 [257], see kExponentBins) how many x · factor, rounded to fp32, have each exponent. x is
-// contiguous, fp32, bf16 or fp16; factor is fp32 [], optional. One launch; on meta only checks. Throws c10::Error if
+// Adds to `counts` (int64 [257], see kExponentBins) how many numbers x · factor, rounded to fp32, have each exponent. x
+// is contiguous, fp32, bf16 or fp16; factor is fp32 [], optional. One launch; on meta only checks. Throws c10::Error if
 // tensors do not fit.
 void count_exponents_(const at::Tensor& counts, const at::Tensor& x, const at::Tensor& factor = {});
 

@@ -69,7 +69,7 @@ __global__ void choose_kernel(Fp8Scaling* scaling, float most, bool keeps, std::
 }
 
 __global__ void advance_kernel(Fp8Scaling* scalings, std::int64_t count, std::int32_t* not_scaled) {
-  // One thread suffices for hundreds of scalings; the count needs no atomics.
+  // One thread suffices for hundreds of scalings, so counting needs no atomics.
   for (std::int64_t i = 0; i < count; ++i) fp8_advance(scalings[i], not_scaled);
 }
 

@@ -34,7 +34,7 @@ HEADROOM_BOTH std::uint8_t fp8_code(float value) {
   using Layout = Fp8Layout<kFormat>;
   constexpr int kShift = 23 - Layout::kFraction;
   constexpr std::uint32_t kLeastNormal = static_cast<std::uint32_t>(127 + 1 - Layout::kBias) << 23;
-  // Added to a subnormal number, this leaves the rounded code in the low bits.
+  // Added to a subnormal number, this leaves the rounded code in the low bits of the sum.
   constexpr std::uint32_t kRounds = static_cast<std::uint32_t>(127 + 24 - Layout::kBias - Layout::kFraction) << 23;
   const std::uint32_t sign = bits_of(value) >> 24 & 0x80u, bits = bits_of(value) & 0x7fffffffu;
   const std::uint32_t even = bits >> kShift & 1u;
@@ -68,7 +68,7 @@ inline constexpr int kFp8History = 16;
 
 // Scaling of one tensor, whose codes encode scale · x. Zeros at first; all fp32, so a table of scalings is a tensor.
 struct Fp8Scaling {
-  float inverse;               // 1 / scale, a factor of GEMMs
+  float inverse;               // 1 / scale, by which GEMMs multiply the codes
   float scale;                 // 0: not chosen yet
   float amax;                  // largest |x| since the last advance or measurement
   float most;                  // largest number of the format
@@ -85,7 +85,7 @@ HEADROOM_BOTH bool is_finite(float value) { return (bits_of(value) & 0x7f800000u
 
 // Chooses the scale that maps `amax` to the format's largest number. If amax is infinite, NaN, or so small that the
 // scale or its inverse would leave fp32's range, the previous scale (at first 1) stays and the failure is counted. An
-// amax of 0 also keeps it.
+// amax of 0 also keeps the previous scale.
 HEADROOM_BOTH void fp8_choose(Fp8Scaling& s, float amax, std::int32_t* not_scaled) {
   constexpr float kMostScale = 0x1p126f;  // its inverse is the smallest normal fp32
   if (s.scale == 0.0f) s.scale = 1.0f;
@@ -135,7 +135,7 @@ int fp8_advance_cuda(Fp8Scaling* scalings, std::int64_t count, std::int32_t* not
 // Largest magnitude of elements [begin, end).
 float fp8_amax_cpu(const void* x, Storage storage, std::int64_t begin, std::int64_t end);
 void fp8_cast_cpu(const Fp8CastArgs& args, std::int64_t begin, std::int64_t end);
-// Larger magnitude; NaN is the largest.
+// The larger of two magnitudes; NaN is the largest.
 HEADROOM_BOTH float fp8_larger(float a, float b) { return bits_of(a) > bits_of(b) ? a : b; }
 
 }  // namespace headroom::kernels

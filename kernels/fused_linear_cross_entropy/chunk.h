@@ -19,7 +19,7 @@ struct FlceProblem {
   Storage storage = Storage::kBf16;   // type of x, weight and, except for kLean, dx
   bool fp32_weight_gradient = false;  // if false, dweight has `storage`
   std::int64_t tokens = 0, hidden = 0, vocab = 0;
-  std::int64_t chunk = 0;         // limit in tokens (kChunked) or columns (kLean); the default if 0 or kReport
+  std::int64_t chunk = 0;         // most tokens (kChunked) or columns (kLean) at a time; the default if 0 or kReport
   std::int64_t valid_count = -1;  // -1: unknown
   std::int64_t ignore_index = -100;
   float label_smoothing = 0;
@@ -36,13 +36,13 @@ struct FlceProblem {
 std::int64_t flce_default_chunk(FlceMode mode, std::int64_t tokens, std::int64_t hidden, std::int64_t vocab,
                                 std::int64_t element_bytes, bool fp32_weight_gradient);
 
-// True if ignored rows are left out; kLean uses all.
+// True if ignored rows are left out; kLean uses all rows.
 bool flce_gathers(const FlceProblem& problem);
-// Rows that are multiplied.
+// Number of rows that the GEMMs multiply.
 std::int64_t flce_rows(const FlceProblem& problem);
 // Rows per chunk, or (kLean) columns per slice.
 std::int64_t flce_step(const FlceProblem& problem);
-// Elements between row starts: a multiple of 8, for 16-byte alignment.
+// Elements between row starts in the logits: a multiple of 8, for 16-byte alignment.
 std::int64_t flce_logits_stride(const FlceProblem& problem);
 std::int64_t flce_logits_bytes(const FlceProblem& problem);
 

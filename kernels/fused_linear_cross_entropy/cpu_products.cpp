@@ -15,9 +15,9 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kProductGrain = 32768;
-constexpr std::int64_t kWidenedColumns = 1024;  // of 16-bit operands, widened at a time
+constexpr std::int64_t kWidenedColumns = 1024;  // columns of 16-bit operands that are widened at a time
 
-// result = alpha · a · b, optionally added. For an fp32 result, 16-bit operands are widened, `a` in parts.
+// result = alpha · a · b, or += if `adds`. For an fp32 result, 16-bit operands are widened, `a` in parts.
 void add_product(at::Tensor result, const at::Tensor& a, const at::Tensor& b, bool adds, double alpha, bool tf32) {
   if (result.scalar_type() == a.scalar_type())
     return product(result, a, b, {.adds = adds, .alpha = alpha, .tf32 = tf32});

@@ -1,6 +1,6 @@
-// Computes    labels: valid rows, their list, scalars; gather and scatter of rows; a slice's part of each row's
-//             softmax, m' = max(m, max x), s' = s exp(m − m') + Σ exp(x − m'), and its gradient, written over its
-//             logits
+// Computes    from the labels: number and list of valid rows, scalars; gather and scatter of rows; a slice's part of
+//             each row's softmax, m' = max(m, max x), s' = s exp(m − m') + Σ exp(x − m'), and its gradient, written
+//             over its logits
 // Shapes      targets [N]; x, dx [N, H]; a slice of the logits [N, v] with rows `stride` apart; parts [4, N] fp32
 // Precision   storage fp32, bf16 or fp16; arithmetic fp32
 // Memory      gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
@@ -107,7 +107,7 @@ __device__ bool in_vocabulary(const FlceSlice& slice, std::int64_t target) {
   return target != slice.ignore_index && target >= 0 && target < slice.vocab;
 }
 
-// A warp computes a row of a slice, or a block if it is long.
+// A row of a slice is computed by a warp, or by a block if the row is long.
 template <bool kByWarp>
 struct RowWorkers {
   static constexpr int kRows = kByWarp ? kRowThreads / kWarp : 1;  // per block

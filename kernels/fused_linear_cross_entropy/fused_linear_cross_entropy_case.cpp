@@ -24,7 +24,7 @@ KernelForms fused_linear_cross_entropy_forms(const Shape& shape, const KernelInp
   const at::Tensor x_NH = in.inputs[0], weight_VH = in.inputs[1], targets_N = in.inputs[2];
   KernelForms all;
   all.of_memory = all.graphs = false;
-  // The baseline: every form's GEMMs, on random numbers.
+  // The baseline: the three GEMMs of every form, with random dlogits.
   all.add("matmul", "full", [=, dz_NV = at::randn({shape.rows, shape.vocab}, x_NH.options())] {
     const at::Tensor logits = at::mm(x_NH, weight_VH.t());
     return Tensors{{}, at::mm(dz_NV, weight_VH), at::mm(dz_NV.t(), x_NH)};

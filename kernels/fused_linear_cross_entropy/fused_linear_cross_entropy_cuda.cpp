@@ -192,7 +192,7 @@ FlceSlice Call::slice_at(std::int64_t first) const {
 }
 
 // Goes over the vocabulary once for the softmax, and once in reverse for the gradients, to reuse the last slice's
-// logits. A slice of dW is rounded once; dX is accumulated in fp32.
+// logits. Each slice of dW is rounded once; dX is accumulated in fp32.
 void Call::slices() {
   const std::int64_t tokens = problem_.tokens, hidden = problem_.hidden, vocab = problem_.vocab;
   const std::int64_t step = flce_step(problem_), last = (vocab - 1) / step * step;
@@ -269,15 +269,15 @@ void Call::search(const Product& product, const Product& kind, const ProductMemo
   if (error_ == 0) check(find_algorithm(product, kind, std::span(&memory, 1), stream_));
 }
 
-// Runs before the first logits, because it overwrites them.
+// Runs before the first logits are computed, because a search overwrites them.
 void Call::search_logits_and_dweight(const Products& products, const Products& kinds, const void* x,
                                      const ProductMemory& logits) {
   search(products.logits, kinds.logits, logits);
   if (problem_.weight_gradient) search_dweight(products, kinds, x, logits);
 }
 
-// dW accumulates, so a search must not write to it. It times fewer columns, with logits and result both in the logits'
-// memory. Example: chunks of 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
+// dW accumulates, so a search must not write to it. The search times fewer columns, with logits and result both in the
+// logits' memory. Example: chunks of 1024, H 2048, bf16: 42,752 of 128,256 columns, still 20 waves of tiles.
 void Call::search_dweight(const Products& products, const Products& kinds, const void* x, const ProductMemory& logits) {
   if (error_ != 0 || algorithm_found(kinds.dweight)) return;
   constexpr std::int64_t kStep = 64;

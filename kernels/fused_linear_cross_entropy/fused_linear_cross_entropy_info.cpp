@@ -18,7 +18,7 @@ std::vector<MeasuredShape> fused_linear_cross_entropy_shapes(const ShapeRequest&
                               .width = request.width > 0 ? request.width : size.hidden,
                               .vocab = request.gpu ? kLlamaVocab : 32768},
                     .label = {}});
-    if (request.width > 0 && request.rows > 0) break;  // the others would be the same
+    if (request.width > 0 && request.rows > 0) break;  // other sizes would give the same shape
   }
   return made;
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kProposals = 16;
 constexpr int kTimedRuns = 5;
-constexpr double kLongFlops = 4e12;  // take several milliseconds, which vary little
+constexpr double kLongFlops = 4e12;  // longer GEMMs take several milliseconds, which vary little
 constexpr float kFaster = 0.98F;     // share of the first proposal's time that another must beat; times vary as much
 constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms need
 
@@ -79,7 +79,7 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
 struct Kept {
   cublasLtMatmulAlgo_t algorithm{};
   bool searched = false;
-  std::int64_t workspace_bytes = 0;  // with which this kind was checked; 0: not checked
+  std::int64_t workspace_bytes = 0;  // size with which this kind was checked; 0: not checked
 };
 
 struct Device {
@@ -111,7 +111,7 @@ bool wide(const ProductMemory& memory) {
 
 using Proposals = std::array<cublasLtMatmulHeuristicResult_t, kProposals>;
 
-// Proposes up to `most` algorithms, best guess first. Fails without any.
+// Proposes up to `most` algorithms, best guess first. Fails if there is none.
 cublasStatus_t propose(const Device& device, Description& d, bool fp32_result, const ProductMemory& memory, int most,
                        Proposals& proposals, int& count) {
   cublasLtMatmulPreferenceOpaque_t preference{};
@@ -155,7 +155,7 @@ bool capturing(CUstream_st* stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-// Mean time in ms of back-to-back launches, which take turns with the memories; negative if the algorithm fails.
+// Mean time in ms of back-to-back launches, which use the memories in turn; negative if the algorithm fails.
 float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, int runs,
                      std::span<const ProductMemory> memories, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
   for (int run = 0; run <= runs; ++run) {

@@ -14,8 +14,8 @@
 namespace headroom::kernels {
 
 // D = alpha · A · B + beta · D, with D [rows, columns], A [rows, inner] and B [inner, columns]. All are row-major, with
-// rows `stride` elements apart. A and B have one storage, or are fp8 codes; then B is transposed, and not both are
-// e5m2. Sums are fp32 unless `fast_sums`.
+// rows `stride` elements apart. A and B have one storage, or both are fp8 codes; for fp8, B is transposed, and at most
+// one operand is e5m2. Sums are fp32 unless `fast_sums`.
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;
   bool a_transposed = false, b_transposed = false;  // memory holds A as [inner, rows], B as [columns, inner]
@@ -52,17 +52,17 @@ int multiply(const Product& product, const Product& kind, const ProductMemory& m
 // True after a search for this kind on the current device.
 bool algorithm_found(const Product& kind);
 
-// Times cuBLASLt's proposals and keeps the fastest for `kind`, but the first unless another is 2 % faster. Runs
-// `timed`, a GEMM of the kind or smaller, and overwrites d. Several memories, used in turn, keep operands out of the
-// L2. Waits for the stream; a no-op during a capture.
+// Times cuBLASLt's proposals and keeps one for `kind`: the fastest, if 2 % faster than the first, otherwise the first.
+// Runs `timed`, a GEMM of this kind or smaller, which overwrites d. Several memories, used in turn, keep operands out
+// of the L2. Waits for the stream; a no-op during a capture.
 int find_algorithm(const Product& timed, const Product& kind, std::span<const ProductMemory> memories,
                    CUstream_st* stream);
 
 // cuBLASLt's own encoding, which only the same version can read.
 using ProductAlgorithm = std::array<std::uint64_t, 8>;
-// Empty without a search.
+// Empty if no search was made.
 std::optional<ProductAlgorithm> found_algorithm(const Product& kind);
-// Keeps an earlier search's algorithm if it can compute the kind in `workspace_bytes`. 0: kept.
+// Keeps an earlier search's algorithm if it can compute the kind in `workspace_bytes`. Returns 0 if kept.
 int keep_algorithm(const Product& kind, const ProductAlgorithm& algorithm, std::int64_t workspace_bytes);
 void forget_algorithm(const Product& kind);  // after it failed
 

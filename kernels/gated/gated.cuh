@@ -1,6 +1,6 @@
 // Kernels of SwiGLU and GeGLU: one pass, each array read or written once. An Activation<T> has value(float) and
-// value_and_slope(float), which adds the derivative. For 16-bit storage T the fast exponential is exact enough; for
-// fp32 it is not.
+// value_and_slope(float), which also gives the derivative. For 16-bit storage T the fast exponential is exact enough;
+// for fp32 it is not.
 #pragma once
 
 #include <cstdint>

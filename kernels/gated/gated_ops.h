@@ -1,5 +1,5 @@
-// SwiGLU and GeGLU on tensors: gate and up of one shape, contiguous, in fp32, bf16 or fp16. On meta they only
-// allocate. They throw c10::Error if tensors do not fit.
+// SwiGLU and GeGLU on tensors: gate and up of one shape, contiguous, in fp32, bf16 or fp16. On meta, these functions
+// only allocate. They throw c10::Error if tensors do not fit.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kGradientCheckGrain = 65536;
 constexpr std::array kStorages{Storage::kFp32, Storage::kBf16, Storage::kFp16};
 
-// The gradients that have elements, by storage; none on meta. `whose` names in errors what is on `device`.
+// The gradients that have elements, grouped by storage; none on meta. In errors, `whose` names the tensor on `device`.
 std::array<std::vector<CheckedTensor>, kStorages.size()> by_storage(std::span<const at::Tensor> gradients,
                                                                     at::Device device, const char* op,
                                                                     const char* whose) {

@@ -22,14 +22,14 @@ void check_finite_(std::span<const at::Tensor> gradients, const at::Tensor& over
 //   good_steps             int32 [1]: steps without overflow since the scale last changed
 //   overflow               int32 [1]: 0 afterwards
 //   skipped                int64 [1]: counts overflows
-// All on one device. Call it once per step, after the optimizer has read these tensors. One launch.
+// All are on one device. Call this once per step, after the optimizer has read these tensors. One launch.
 void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale, const at::Tensor& good_steps,
                         const at::Tensor& overflow, const at::Tensor& skipped, std::int64_t growth_interval,
                         double growth = 2, double backoff = 0.5, double least = 1);
 
 // factor (fp32 []) = inverse_scale · min(1, most / (norm · inverse_scale + 1e-6)), with the norm of all gradients
 // together. `inverse_scale` (fp32 [], undefined: 1) removes a loss scale. Gradients are as in check_finite_(). `sums`
-// is fp64 scratch of norm_blocks() per gradient. On meta it only checks.
+// is fp64 scratch of norm_blocks() per gradient. On meta, only checks.
 void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::Tensor& inverse_scale,
                   const at::Tensor& sums, const at::Tensor& factor);
 

@@ -1,4 +1,4 @@
-// Computes    factor = S⁻¹ min(1, c / (‖g‖ S⁻¹ + 10⁻⁶)) over the gradients g of all tensors, which S scales
+// Computes    factor = S⁻¹ min(1, c / (‖g‖ S⁻¹ + 10⁻⁶)) with g the gradients of all tensors, scaled by S
 // Shapes      any number of tensors [n], contiguous; 1024 per launch; one fp64 sum per 16,384 elements
 // Precision   each thread adds 64 of a block's 16,384 squares in fp32; all further sums are fp64
 // Memory      reads each element once, writes and rereads the sums

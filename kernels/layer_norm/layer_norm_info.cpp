@@ -8,7 +8,7 @@ namespace {
 
 std::vector<MeasuredShape> layer_norm_report_shapes(const ShapeRequest& request) {
   std::vector<MeasuredShape> layer_norm_shapes;
-  for (const std::int64_t hidden : kReportLengths)  // fewer on a CPU, to save minutes
+  for (const std::int64_t hidden : kReportLengths)  // fewer rows on a CPU, to save minutes
     layer_norm_shapes.push_back(
         {.shape = {.rows = request.gpu ? 4096 : 1024, .width = hidden}, .label = {}, .storage = "fp32"});
   return layer_norm_shapes;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kAligned = 256;
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
-// Numbers from 0.5 to 1 with either sign: zeros take less power, so other algorithms would be fastest.
+// Magnitudes from 0.5 to 1, with either sign: zeros take less power, so other algorithms would be fastest.
 std::uint16_t random_number(LinearFormat format, std::uint32_t random) {
   switch (format) {
     case LinearFormat::kBf16:
@@ -100,7 +100,7 @@ int ProductTimer::find(const LinearProduct& linear, std::int64_t workspace_bytes
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   if (const cudaError_t error = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device); error != cudaSuccess)
     return error;
-  constexpr std::int64_t kMostSets = 6, kScale = kAligned;  // six: a timing's runs, and one before
+  constexpr std::int64_t kMostSets = 6, kScale = kAligned;  // six: the runs of a timing, and one before
   const std::int64_t sets = std::clamp<std::int64_t>(2 * l2_bytes / all + 1, 1, kMostSets);
   if (const int error = make(kScale + aligned(workspace_bytes) + sets * all, linear.format); error != 0) return error;
   static constexpr float kOne = 1, kZero = 0;

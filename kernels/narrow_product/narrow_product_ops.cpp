@@ -55,7 +55,7 @@ auto each(const Number& number) {
   };
 }
 
-// A function that writes alpha · sums, optionally added, rounded once.
+// Returns a function that writes alpha · sums (or adds them, if `adds`), rounded once.
 template <typename T>
 auto rounded(double alpha, bool adds) {
   return [factor = static_cast<float>(alpha), adds](const float* sums, T* to, std::int64_t stride, std::int64_t count) {

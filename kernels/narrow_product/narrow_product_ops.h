@@ -20,13 +20,13 @@ struct ProductOptions {
 
 enum class NarrowFormat : std::uint8_t { kTf32, kFp8 };
 
-// True if the current GPU computes such GEMMs without tensor cores. Allocations are the same either way.
+// True if the current GPU computes GEMMs of this format without tensor cores. Allocations are the same either way.
 bool products_emulated(NarrowFormat format);
-void emulate_narrow_products(bool always);  // on every GPU, to compare
+void emulate_narrow_products(bool always);  // `always`: on every GPU, to compare
 
-// result [N, P] = alpha · a [N, M] · b [M, P], optionally added. All have one type; strides are free. 16-bit GEMMs on
-// CUDA use cuBLASLt if an algorithm was found for their shapes, in cuBLAS's workspace, so allocations stay the same.
-// CPUs compute them in tiles, like tf32 GEMMs. Nothing is timed.
+// result [N, P] = alpha · a [N, M] · b [M, P], or += with options.adds. All have one type; strides are free. If an
+// algorithm was found for its shapes, a 16-bit GEMM on CUDA uses cuBLASLt, in cuBLAS's workspace, so allocations stay
+// the same. CPUs compute 16-bit GEMMs in tiles, like tf32 GEMMs. Nothing is timed.
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
 
 // The first failure of a found algorithm, whose GEMM LibTorch then computed; empty if none failed.
@@ -45,8 +45,8 @@ struct Fp8ProductOptions {
   bool fast_sums = false;
 };
 
-// result [N, P] (bf16) = a [N, M] · b [P, M] transposed, optionally added; not both are e5m2. Sums are fp32 and rounded
-// once; cuBLASLt also rounds before it adds. CPUs sum the same codes in tiles. Sides are multiples of 16.
+// result [N, P] (bf16) = a [N, M] · (b [P, M])ᵀ, or += with options.adds; at most one operand is e5m2. Sums are fp32
+// and rounded once; cuBLASLt also rounds before it adds. CPUs sum the same codes in tiles. Sides are multiples of 16.
 void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM,
                  const Fp8ProductOptions& options = {});
 

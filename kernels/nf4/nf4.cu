@@ -1,8 +1,8 @@
 // Computes    code = index of the NF4 level nearest to w / a, a = max |w| of 64 weights; a is stored in 8 bits as mean
-//             + s q(c), with one s per 256 a's; and the reverse
+//             + s q(c), with one s per 256 a's; dequantizing is the reverse
 // Shapes      w [n] contiguous; the rest as in nf4.h
-// Precision   arithmetic fp32 without contraction, same bits as the CPU; the mean's sum in double
-// Memory      quantizing: one fp32 of scratch per 64 weights. Dequantizing moves n s + 0.516 n bytes
+// Precision   arithmetic fp32 without contraction, same bits as on the CPU; the mean's sum in double
+// Memory      quantizing: one fp32 of scratch per 64 weights. Dequantizing moves 0.516 n bytes and the weights
 // Variants    eight weights per thread, with 4-byte loads of codes and 16-byte accesses to weights if aligned and
 //             whole, otherwise single bytes and weights
 // Source      Dettmers et al. 2023, arXiv:2305.14314, section 3 and appendix E
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
       const unsigned codes = *reinterpret_cast<const unsigned*>(args.codes + i / 2);
       Pack<T, kPack> pack;
 #pragma unroll
-      for (int k = 0; k < kPack; ++k) {  // byte k / 2 from the lowest; its high half comes first
+      for (int k = 0; k < kPack; ++k) {  // weight k: byte k / 2 from the lowest, high half if k is even
         store(pack.element[k], level[codes >> (k / 2 * 8 + (k % 2 == 0 ? 4 : 0)) & 15u] * absmax);
       }
       store_pack(weight + i, pack);

@@ -29,8 +29,8 @@ HEADROOM_BOTH unsigned nf4_code(float x, const float* middle) {
   return code;
 }
 
-// Number of partial sums of the absmaxes' mean. Sum i adds absmaxes whose index modulo this is i; then pairs of sums
-// are added, at half the distance each time. The fixed order, in double, gives CPU and CUDA the same mean.
+// Number of partial sums of the absmaxes' mean. Sum i adds absmaxes whose index modulo this is i; then sums are added
+// in pairs, in each round at half the distance. The fixed order, in double, gives CPU and CUDA the same mean.
 inline constexpr int kMeanParts = 1024;
 
 }  // namespace headroom::kernels

@@ -21,7 +21,7 @@ struct Nf4Matrix {
   std::vector<std::int64_t> shape;
 };
 
-// weight: fp32, bf16 or fp16, contiguous. Uses fp32 [⌈n/64⌉] of scratch. An inf or NaN spreads to the mean, and thus
+// weight: fp32, bf16 or fp16, contiguous. Uses fp32 [⌈n/64⌉] of scratch. An inf or NaN spreads to the mean, and thus to
 // the whole matrix.
 Nf4Matrix nf4_quantise(const at::Tensor& weight);
 

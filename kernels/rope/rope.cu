@@ -22,7 +22,8 @@ namespace headroom::kernels {
 namespace {
 
 // Measured on an H200 with 24 + 8 and 32 + 8 heads of 64 and 128, in percentage points of a copy's speed: 4 heads per
-// thread are up to 3 slower, 5 heads 1 to 3, 512 threads 10, streaming loads and stores 2 to 4; 128 threads are equal.
+// thread are up to 3 slower, 5 heads 1 to 3, 512 threads 10, streaming loads and stores 2 to 4; 128 threads are equally
+// fast.
 constexpr int kHeads = 2;
 constexpr int kMostThreads = 256;
 constexpr int kMostTokens = 64;                // per block
@@ -58,8 +59,8 @@ struct Piece<T, 1> {
 };
 
 // blockIdx.x selects blockDim.y tokens; blockIdx.y strides over the batch, threadIdx.x over pieces of groups of heads.
-// Group g has heads g + i·groups, so neighboring threads access neighboring memory. `shift` is
-// log2(`pieces`), or −1 if not whole.
+// Group g has heads g + i·groups, so neighboring threads access neighboring memory. `shift` is log2(`pieces`), or −1 if
+// that is not whole.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kMostThreads) rope_kernel(const RopeArgs args, int groups, int pieces, int shift) {
   using Stride = std::conditional_t<kWidth == 1, std::int64_t, int>;  // a 32-bit multiplication is one instruction

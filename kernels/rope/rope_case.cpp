@@ -55,7 +55,7 @@ KernelForms rope_forms(const Shape& shape, const KernelInputs& in) {
         return Tensors{eager_rope(t[0], cos, sin), eager_rope(t[1], cos, sin)};
       },
       in);
-  // Rotates copies in place; this keeps their norm, so calls do not overflow.
+  // Rotates copies in place; rotations keep their norm, so repeated calls do not overflow.
   const auto turn = [cos_TD2, sin_TD2](const Tensors& qk, bool inverse) {
     rope_apply_(qk[0], qk[1], cos_TD2, sin_TD2, inverse);
     return qk;

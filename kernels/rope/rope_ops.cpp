@@ -46,7 +46,7 @@ RopeTensor raw(const at::Tensor& x) {
           .head_stride = x.stride(2)};
 }
 
-// The same memory, unknown to autograd.
+// A tensor on the same memory, unknown to autograd.
 at::Tensor same_memory(const at::Tensor& x) { return x.variable_data(); }
 
 // True if no other handle refers to the memory.

@@ -48,7 +48,7 @@ struct NormBackward {
 inline constexpr std::int64_t kMostPartialRows = 320;
 constexpr std::int64_t partial_rows(std::int64_t rows) { return std::min(rows, kMostPartialRows); }
 
-// The number of parts does not depend on the threads, so every machine gives the same bits.
+// The number of parts does not depend on the number of threads, so every machine gives the same bits.
 constexpr std::int64_t cpu_parts(std::int64_t rows) { return std::min<std::int64_t>(rows, 64); }
 
 // Sums partial rows into columns [begin, end) of dweight and dbias.

@@ -1,5 +1,5 @@
-// Backward pass of the row norms on a persistent grid. A thread has the same columns in every row, and sums their
-// gradients of weight and bias in registers; row_norm_column_sum.cuh adds up the blocks' sums.
+// Backward pass of the row norms on a persistent grid. A thread has the same columns in every row, and sums these
+// columns' gradients of weight and bias in registers; row_norm_column_sum.cuh adds up the blocks' sums.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace headroom::kernels::row_norm {
 
 constexpr int kRowStages = 2;  // rows per group in shared memory: the current and the next; one for the widest rows
-// Measured on an H200: up to two vectors of a row, and the weight, stay in registers between the passes. Four would
-// spill, so they are reread from shared memory.
+// Measured on an H200: up to two vectors per thread of a row and of the weight stay in registers between the passes.
+// Four would spill, so more than two are reread from shared memory.
 constexpr int kHeldVectors = 2;
 // True if the weight is in shared memory. The widest rows leave no room for it.
 template <int kVectors, int kThreads>
@@ -38,7 +38,7 @@ __device__ __forceinline__ void wait_for_copies() {
 template <int kSums>
 class GroupSum {
  public:
-  // Warps of all groups, each group's number rounded up to a multiple of four.
+  // Warps of all groups, each group's number of warps rounded up to a multiple of four.
   static constexpr int kRoom = 64;
   struct Memory {
     float4 part[2][kSums][kRoom / 4];
@@ -271,8 +271,8 @@ __global__ void __launch_bounds__(kThreads, 1) backward_kernel(NormBackward norm
     }
     return;
   }
-  // The groups' sums fit into the ring's memory: two fp32 sums of 8 columns take kStages · 2 vectors of bf16. Each
-  // group adds up four columns at a time.
+  // The groups' sums fit into the ring's memory: per 8 columns, two fp32 sums take as much as kStages · 2 vectors of
+  // bf16. Each group adds up four columns at a time.
   float* const shared = reinterpret_cast<float*>(shared_memory);
   const int mine = threadIdx.y * blockDim.x + threadIdx.x;
   constexpr int kColumns = kVectors * kWidth;

@@ -5,7 +5,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// Adds rows over a strip of columns that stays in the cache.
+// Adds up the rows of a strip of columns, which stays in the cache.
 void sum_strip(const float* partials, std::int64_t parts, std::int64_t width, float* strip, std::int64_t columns) {
   for (std::int64_t i = 0; i < columns; ++i) strip[i] = partials[i];
   for (std::int64_t part = 1; part < parts; ++part) {

@@ -12,8 +12,8 @@ namespace headroom::kernels::row_norm {
 // Measured on an H200, bf16 rows of 2048 to 16384: 2 or 8 vectors, and fewer blocks, are slower.
 constexpr int kForwardVectors = 4;  // of a row, per thread
 
-// The maximum number of threads per block, the blocks per multiprocessor, which limit the registers, and whether x and
-// y are evicted first.
+// The most threads per block and the blocks per multiprocessor, which together limit the registers, and whether caches
+// evict x and y first.
 template <int kMostThreads, int kBlocksOfProcessor, bool kLeavesCaches>
 struct ForwardCut {
   static constexpr int kThreads = kMostThreads, kBlocks = kBlocksOfProcessor;
@@ -21,9 +21,9 @@ struct ForwardCut {
 };
 using PlainForward = ForwardCut<kBlockThreads, 3, false>;  // 40 registers
 // LayerNorm on an H200, in percentage points of a copy's speed. bf16 rows of 2048 and 4096: LayerForward is 1.6 faster
-// than the plain cut; 128 threads are 17 to 21 slower, persistent blocks 4 to 9. Rows of 8192 would be 5 slower, so
-// they use the plain cut. fp32 rows of more than 8192: WidestForward is a seventh to a quarter faster than one block
-// per multiprocessor, which idles while a row's sums are exchanged.
+// than the plain cut; 128 threads are 17 to 21 slower, persistent blocks 4 to 9. Rows of 8192 would be 5 slower with
+// LayerForward, so they use the plain cut. fp32 rows of more than 8192: WidestForward is a seventh to a quarter faster
+// than one block per multiprocessor, which idles while a row's sums are exchanged.
 using LayerForward = ForwardCut<256, 6, true>;               // 40 registers
 using WidestForward = ForwardCut<kWidestThreads, 2, false>;  // 32 registers
 

@@ -25,7 +25,7 @@ inline unsigned blocks_for(std::int64_t rows, dim3 block) {
   return static_cast<unsigned>((rows + block.y - 1) / block.y);
 }
 
-// Barrier 0 is the block's.
+// Barrier 0 is the whole block's.
 __device__ __forceinline__ void group_barrier() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }

@@ -17,7 +17,7 @@ constinit const KernelInfo kSwiglu = {
         [](const Shape& shape, Pass pass, std::int64_t element_bytes) {
           return (pass == Pass::kForward ? 3 : 5) * shape.rows * shape.width * element_bytes;
         },
-    // Forward: negation, exponential, sum, division, two multiplications. Backward: those, the slope 4, three
+    // Forward: negation, exponential, sum, division, two multiplications. Backward: those six, slope 4, three
     // multiplications.
     .flops = [](const Shape& shape, Pass pass) { return (pass == Pass::kForward ? 6 : 13) * shape.rows * shape.width; },
     .bench = {.axis = "model", .shapes = &gated_shapes, .many_launches = true},
