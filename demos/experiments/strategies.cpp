@@ -19,7 +19,7 @@ constexpr std::string_view kPeftSeen =
 constexpr std::string_view kLigerSeen =
     "ours took from 0.3 % less to 0.3 % more, measured for Llama 3.2 1B with 1,024 tokens on an H200";
 
-// These use SDPA and PyTorch's fused AdamW. Their training loops keep nothing but the loss between steps.
+// These codes use SDPA and PyTorch's fused AdamW. Their training loops keep nothing but the loss between steps.
 constexpr std::array kOtherCodes{
     OtherCode{"hf",
               "Hugging Face Transformers 5.17",

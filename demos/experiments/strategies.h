@@ -24,7 +24,7 @@ struct Compared {
   Settings settings;
   std::string_view seen;  // "ours took up to 0.3 % less for Llama 3.2 1B …"; empty: end of list
 };
-// Other code, whose step allocates like ours with these settings.
+// Other code, whose step allocates as ours does with `settings`.
 struct OtherCode {
   std::string_view id, name;  // "hf", "Hugging Face Transformers 5.17"
   Settings settings;
@@ -34,7 +34,7 @@ std::span<const OtherCode> other_codes();
 // Half a sentence on the measured difference, or that nothing was compared.
 std::string nearness(const OtherCode& code, const record::Params& train_step);
 
-// Empty without fp32 adapters.
+// PEFT's extra memory; empty without fp32 adapters.
 std::string peft_takes_more(const record::Params& train_step);
 
 struct ReportStrategy {

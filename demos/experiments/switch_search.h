@@ -18,7 +18,7 @@ struct SwitchSet {
   record::Params params;
   record::Bytes bytes = 0;  // by the closed form
   int exactness = 0, speed = 0;
-  double times = 1;  // step time relative to no switches, where measured
+  double times = 1;  // step time relative to that without switches, where measured
 };
 
 record::Bytes closed_form_peak(const record::Params& train_step);

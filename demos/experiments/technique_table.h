@@ -45,7 +45,7 @@ struct Technique {
   std::string needs = {};                  // set first by a chip, not by a rung: "precision=fp32"
   int micro_batches = 1;                   // splits the batch into so many; 1: does not
   bool saves_memory = true;
-  bool kernel = false;      // our kernel or PyTorch's operators
+  bool kernel = false;      // chooses between our kernel and PyTorch's operators
   std::string reason = {};  // a sentence
   Cost cost = {};
   std::string recording = {};  // shipped, with the suffix _h200 or _cpu; empty: none
@@ -68,11 +68,11 @@ std::string ladder_label(std::string_view id);
 // The report's steps that need several GPUs.
 std::span<const std::string_view> report_steps_left_out();
 
-// Micro-batches are on for any multiple of their number.
+// A technique that splits the batch is on for any multiple of its micro_batches.
 bool is_on(const Technique& what, const record::Params& params);
-// nullopt if it changes nothing or cannot be turned on.
+// Returns nullopt if the technique changes nothing or cannot be turned on.
 std::optional<record::Params> turned_on(const Technique& what, const record::Params& params);
-// Restores the defaults; micro-batches become one batch again.
+// Restores the defaults, and one batch instead of micro-batches.
 std::optional<record::Params> turned_off(const Technique& what, const record::Params& params);
 // `params` without what the rung drops, then with its settings.
 record::Params on_rung(const Technique& what, record::Params params);

@@ -16,7 +16,7 @@ namespace {
 // Process memory in 260 random runs on an H200 and an H100 (driver 580.159, CUDA 13.0, PyTorch 2.11;
 // docs/results/prediction-h200.md): 678 MiB in most, 686 with cuDNN's attention, 748 with offload, 776 with GaLore.
 constexpr Bytes kOnHopper = 7 * record::kGiB / 10;
-// Margins for Hopper and for other GPUs, where 0.5 to 1 GiB are reported.
+// Margins for Hopper and for other GPUs, for which 0.5 to 1 GiB of process memory is reported.
 constexpr Bytes kOtherKernels = record::kGiB / 10, kOtherGpu = 3 * record::kGiB / 10;
 
 }  // namespace
@@ -51,7 +51,8 @@ FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_
   reserved_ = std::max(allocated_, ledger.peak_reserved());  // a CPU's allocator has no segments
 }
 
-// Between reserved_ and allocated_ only placing decides, because the allocator frees cached segments before it fails.
+// For limits between allocated_ and reserved_, only placing the requests decides, because the allocator frees cached
+// segments before it fails.
 bool FitTest::holds(Bytes limit) const {
   if (reserved_ <= limit) return true;
   if (allocated_ > limit || limit <= 0) return false;

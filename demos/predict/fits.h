@@ -33,8 +33,8 @@ struct Fit {
   record::Bytes reserved = 0;
 };
 
-// For steps without a prediction. The margin is 5 %, because the closed form omits segments and up to 1 % of the rest;
-// it is 10 % if no run supports the model (`beyond_step`).
+// For steps without a prediction. The margin includes 5 % of the peak, because the closed form omits segments and up to
+// 1 % of the rest; 10 % if no run supports the model (`beyond_step`).
 Fit fit_of_closed_form(record::Bytes peak, record::Bytes memory, const ProcessBytes& process, bool beyond_step);
 
 // Only cards that are nearly full need another placement.

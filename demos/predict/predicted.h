@@ -11,7 +11,7 @@
 
 namespace headroom::predict {
 
-// Returns fewer steps and micro-batches, which predicted() repeats.
+// `settings` with fewer steps and micro-batches, which predicted() repeats.
 record::Params traced_settings(record::Params settings);
 
 struct PredictedStep {
@@ -22,7 +22,7 @@ struct PredictedStep {
 };
 
 struct PredictOptions {
-  bool few_micro_batches = false;  // keep few of each step's micro-batches (more_micro_batches.h), without times
+  bool few_micro_batches = false;  // keep few of each step's micro-batches (more_micro_batches.h) and set no times
   const Card* card = nullptr;      // gives the phases' durations on a GPU; null: no times
 };
 

@@ -65,7 +65,7 @@ struct OptimizerSettings {
   std::int64_t warmup_steps = 0;
   std::int64_t schedule_steps = 0;  // kLinear, kCosine; 0: the run's last step
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double clip = 0;                    // largest global norm of the gradients; 0: any
+  double clip = 0;                    // largest global norm of the gradients; 0: no limit
   double weight_decay = 0.1;          // matrices only
   Moments moments = Moments::kModel;  // kAdamW
   bool stochastic_rounding = false;   // bf16 weights
@@ -114,7 +114,7 @@ struct StepSettings {
   bool masters() const { return has_masters(precision) && !adapters.fp32; }
   bool tf32() const { return gemm == Gemm::kTf32; }  // including the head
   bool fp8() const;                                  // for the layers' projections, if their sides allow it
-  // Layers are recomputed, except for a segment's last GEMM.
+  // True if layers are recomputed, except for a segment's last GEMM.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   std::int64_t recompute_every() const { return keeps_layer_inputs() ? checkpoint_every : 0; }
   // True if GEMM results are kept and cheap operations recomputed.
@@ -125,7 +125,7 @@ struct StepSettings {
   std::int64_t input_bytes() const { return fp8() ? 1 : element_bytes(); }
   // Bytes per weight, gradient or activation.
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
-  // Bytes per trained weight or gradient; the adapters', if any.
+  // Bytes per trained weight or gradient (of the adapters, if any).
   std::int64_t trained_bytes() const { return adapters.fp32 ? 4 : element_bytes(); }
   std::int64_t moment_bytes() const;
   // GaLore's r, or the default if it is 0. H = 2,048: 512.

@@ -53,7 +53,7 @@ inline constexpr std::array kGemms{
 // Source of an fp8 operand's scale.
 enum class Fp8Scaling : std::uint8_t {
   kCurrent,  // its largest magnitude, which takes another pass
-  kDelayed,  // the largest of the last steps
+  kDelayed,  // the largest magnitude of the last steps
 };
 inline constexpr std::array kFp8Scalings{
     Meant<Fp8Scaling>{{"current", "this tensor"}, Fp8Scaling::kCurrent},
@@ -76,7 +76,7 @@ enum class Attention : std::uint8_t {
   kEager,  // scores T × T
   kFlash,
   kCudnn,  // cuDNN's flash attention on GPUs in 16 bits, otherwise kFlash
-  kAuto,   // the faster of the two; kFlash until experiments::with_attention_taken() decides
+  kAuto,   // the faster of kFlash and kCudnn; kFlash until experiments::with_attention_taken() decides
 };
 inline constexpr std::array kAttentions{
     Meant<Attention>{{"flash", "flash"}, Attention::kFlash},
@@ -95,7 +95,7 @@ struct FusedKernels {
   bool swiglu = false;
   bool keep = false;           // norms and SwiGLU keep their results for the GEMMs
   bool cross_entropy = false;  // for kPlain
-  bool embedding = false;      // its backward pass
+  bool embedding = false;      // the embedding's backward pass
   Attention attention = Attention::kFlash;
 };
 
@@ -129,7 +129,7 @@ inline constexpr std::array kSchedules{
     Meant<Schedule>{{"cosine", "down to 0 by half a cosine"}, Schedule::kCosine},
 };
 
-// kModel: the weights' format, fp32 with masters.
+// kModel: the weights' format or, with masters, fp32.
 enum class Moments : std::uint8_t { kModel, kFp32, kBf16 };
 inline constexpr std::array kMoments{
     Meant<Moments>{{"model", "like the weights"}, Moments::kModel},

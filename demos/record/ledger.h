@@ -54,13 +54,13 @@ class Ledger {
   // an unknown storage, allocating one twice) change nothing.
   explicit Ledger(const Recording& recording);
 
-  // A late relabel corrects the past.
+  // Adds new events; a late relabel corrects past totals.
   void update();
 
   const Recording& recording() const { return *recording_; }
   std::uint64_t size() const { return consumed_; }
 
-  // 0 before the first event. Replays one block, not all events.
+  // Totals after `event`; 0 without events. Replays one block, not all events.
   Totals at(std::uint64_t event) const;
   // The first event with the most allocated bytes in [first, last). `last` may exceed the end.
   Peak peak(std::uint64_t first = 0, std::uint64_t last = kNever) const;
@@ -68,7 +68,7 @@ class Ledger {
   Bytes peak_reserved(std::uint64_t first = 0, std::uint64_t last = kNever) const;
 
   const std::vector<Storage>& storages() const { return storages_; }
-  // Largest block first.
+  // Live storages, largest block first.
   std::vector<const Storage*> alive(std::uint64_t event) const;
   std::vector<AliveRow> alive_rows(std::uint64_t event) const;
 
@@ -133,7 +133,8 @@ class Ledger {
   std::vector<Block> blocks_;
   std::vector<Group> groups_;
   Totals now_;
-  Bytes promised_block_ = 0, promised_requested_ = 0, promised_reserved_ = 0;  // live while tracking; sums fit 62 bits
+  // Live bytes while tracking; their sums fit in 62 bits.
+  Bytes promised_block_ = 0, promised_requested_ = 0, promised_reserved_ = 0;
   std::uint64_t first_mismatch_ = kNever;
 };
 

@@ -9,8 +9,8 @@
 
 namespace headroom::record {
 
-// Linear within phases. Runs with different phases align at the first phase, the optimizer if both have one, and the
-// end.
+// Linear within phases. Runs with different phases align at the first phase, at the optimizer if both have one, and at
+// the end.
 class PhaseMap {
  public:
   // `from` and `to`: merged phase_spans().
@@ -19,7 +19,7 @@ class PhaseMap {
   double operator()(double position) const;  // monotonic
 
  private:
-  std::vector<std::pair<double, double>> knots_;  // ascending in both
+  std::vector<std::pair<double, double>> knots_;  // both numbers ascend
 };
 
 }  // namespace headroom::record

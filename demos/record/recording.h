@@ -55,8 +55,8 @@ class Recording {
 
   void set_info(RunInfo info) { info_ = std::move(info); }
   void set_source(Source source) { info_.source = source; }
-  // Keeps events and marks in order: raises a time (or a mark's place) that threads deliver too early to its
-  // predecessor's.
+  // Keeps events and marks in order: raises a time (or a mark's place) below its predecessor's to the predecessor's,
+  // since threads may deliver late.
   template <AreRows Rows>
   void append(const Rows& rows) {
     keep(std::span<const std::ranges::range_value_t<Rows>>(rows));
@@ -101,7 +101,7 @@ class Recording {
   bool truncated_ = false;
 };
 
-// Each returns a whole chunk, independent of all others, for up to kMostRowsInAChunk rows.
+// Each function returns a whole chunk, independent of all others, for up to kMostRowsInAChunk rows.
 inline constexpr std::size_t kMostRowsInAChunk = 262'144;
 std::vector<std::byte> encode(const RunInfo& info);
 std::vector<std::byte> encode(const KernelReport& report);

@@ -17,7 +17,7 @@ namespace headroom::record {
 enum class ParamKind : std::uint8_t { kInteger, kReal, kChoice, kSwitch, kBytes, kFile };
 
 enum class ParamRole : std::uint8_t {
-  kRun,        // where, how long and on which files it runs
+  kRun,        // where, for how long and on which files the demo runs
   kShape,      // the computation: model and batch
   kTechnique,  // how the same result is computed
 };

@@ -28,12 +28,12 @@ constexpr std::uint64_t kSet = std::uint64_t{1} << 56;     // the thread has its
 constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // it stays after the last Scope, because the thread's mark
                                                            // needs it
 constexpr std::uint64_t kWholeTag = kSet - 1;
-// Tag of threads that have none while there is no worker.
+// Tag of threads without a tag of their own while there is no worker.
 constexpr std::uint64_t kNoTag = kCategoryField.put(Category::kOther) | kLayerField.put(kNoLayer);
 
 constinit thread_local std::atomic<std::uint64_t> own_word{0};
 constinit thread_local std::int32_t current_step = -1;
-// Only the worker writes this tag; its word's address identifies the worker.
+// The worker's tag, which only the worker writes; `worker` is its own_word's address.
 constinit std::atomic<std::uint64_t> worker_word{0};
 constinit std::atomic<const void*> worker{nullptr};
 constinit std::atomic<ScopeListener*> listener{nullptr};

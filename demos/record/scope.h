@@ -28,7 +28,7 @@ struct Tag {
   std::uint16_t layer = kNoLayer;
   std::uint16_t micro_batch = 0;
   std::uint16_t op = kNoOperator;  // index into the operator table
-  std::uint8_t stream = 0;         // for meta tensors, which have no streams
+  std::uint8_t stream = 0;         // stream to record for meta tensors, which have none
 
   std::uint64_t pack() const;
   static Tag unpack(std::uint64_t word);

@@ -88,7 +88,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates) {
   text = text.substr(0, 64);        // the distance is quadratic, and longer texts match nothing
-  constexpr std::size_t kWord = 3;  // shorter words occur in too many
+  constexpr std::size_t kWord = 3;  // shorter words occur in too many candidates
   if (text.size() >= kWord)
     for (const std::string_view candidate : candidates)
       if (candidate.find(text) != std::string_view::npos) return candidate;

@@ -19,7 +19,7 @@ std::size_t first_mark_from(const std::vector<Mark>& marks, std::uint64_t event)
 }
 
 // The mark from which a range starting at event `first` is measured: of several marks there, the first one of the last
-// step, since the one before ends a step; if there is none, the last earlier mark.
+// step, since the mark before that ends a step; if none is at `first`, the last earlier mark.
 std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
   const std::size_t after = first_mark_from(marks, first + 1);
   if (after == 0) return 0;
@@ -31,7 +31,7 @@ std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
 }
 
 // The mark that closes a range ending before event `last`: of several marks there, the one that ends the step,
-// otherwise the last one; if there is none, the next mark.
+// otherwise the last one; if none is at `last`, the next mark.
 std::size_t closing_mark(const std::vector<Mark>& marks, std::uint64_t last) {
   std::size_t mark = first_mark_from(marks, last);
   if (mark == marks.size() || marks[mark].event_index != last) return mark;

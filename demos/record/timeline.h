@@ -21,10 +21,10 @@ struct StepRange {
 std::vector<StepRange> steps_of(const Recording& recording);
 std::optional<StepRange> last_whole_step(const Recording& recording);
 
-// The host issues a GPU allocation milliseconds ahead of the device; kDevice places it when its stream reached it,
-// interpolated between marks. Positions are nanoseconds (kEvent: events) from the mark at event `first` or else from
-// that event, and never decrease. A live run's kDevice axis ends at the last mark that the device has reached. In a
-// finished run, later events (out of memory) continue on the host's clock.
+// The host issues a GPU allocation milliseconds ahead of the device; kDevice places the allocation when its stream
+// reached it, interpolated between marks. Positions are nanoseconds (kEvent: events) from the mark at event `first`
+// (without a mark, from that event) and never decrease. A live run's kDevice axis ends at the last mark that the device
+// has reached. In a finished run, later events (out of memory) continue on the host's clock.
 class TimeMap {
  public:
   TimeMap(const Recording& recording, TimeAxis axis, std::uint64_t first, std::uint64_t last);

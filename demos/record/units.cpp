@@ -43,7 +43,7 @@ struct Step {
   std::string_view unit;
 };
 
-// Doubles represent all integers below 2^53; converts NaN to 0 and clamps others before the cast.
+// Doubles represent all integers below 2^53; converts NaN to 0 and clamps other values before the cast.
 std::int64_t to_integer(double value) {
   constexpr double kLimit = 9.2e18;
   return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::llround(std::clamp(value, -kLimit, kLimit)));

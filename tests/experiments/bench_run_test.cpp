@@ -72,7 +72,7 @@ TEST_CASE("every form of every kernel is timed, with at most twice the eager for
       REQUIRE(eager.contains(row.pass));
       CHECK(row.error >= 0);
       CHECK(row.error <= 2 * eager[row.pass] + 2 * std::numeric_limits<float>::epsilon());
-      // For the output layer's loss, gradients are subtracted, which this meter does not count.
+      // For the output layer's loss, extra_memory excludes gradients, which this meter does not count.
       if (row.pass == "full" && row.vocab == 0) CHECK(row.extra_memory == 4096);
     }
     CHECK(fused >= 1);

@@ -207,7 +207,7 @@ TEST_CASE("result and gradients match plain operators in float64, with any of th
   for (std::size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i, got[i].sizes());
     REQUIRE(got[i].grad().defined());
-    // A key's bias shifts all scores of a query alike; its gradient is only rounding.
+    // The keys' bias shifts all scores of a query alike, so the bias's gradient is only rounding error.
     if (expected[i].grad().abs().max().item<double>() < 1e-9) continue;
     CHECK(distance(got[i].grad(), expected[i].grad()) < 2e-5);
   }

@@ -92,7 +92,8 @@ TEST_CASE("a kernel's registers, shared memory, stack and spills are reported") 
   CHECK(lean.report.kernels.front().name == "rms_norm");
   CHECK(lean.report.kernels.front().shared == 4 * 512);
   CHECK(lean.report.kernels.front().stack == 0);
-  // 1,024 threads have 64 registers each. Rows of 16,384 need 16 per thread with 1,024 threads, 128 with 128.
+  // 1,024 threads have 64 registers each. Rows of 16,384 need 16 registers per thread with 1,024 threads, 128 with 128
+  // threads.
   const std::string solution(experiments::find_exercise("registers")->solution);
   const EditedRun fat =
       compiled({{"exercise", "registers"}, {"source", solution}, {"width", "16384"}, {"threads", "128"}});

@@ -127,7 +127,7 @@ TEST_CASE("the pool of a CUDA graph shares no block with a stream and frees noth
   allocator.free(*allocator.allocate(16 * kMiB, kPool));
   CHECK(allocator.reserved() == 40 * kMiB);
   CHECK_FALSE(allocator.allocate(30 * kMiB, kPool));  // keeps the stream's cache
-  CHECK(allocator.allocate(44 * kMiB, 0));            // frees its own
+  CHECK(allocator.allocate(44 * kMiB, 0));            // frees its own cache
   CHECK(allocator.reserved() == 60 * kMiB);
   allocator.empty_cache();
   CHECK(allocator.changes().empty());

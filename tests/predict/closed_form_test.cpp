@@ -43,7 +43,7 @@ PerParameter per_parameter(std::string_view precision, std::string_view more = "
 }  // namespace
 
 TEST_CASE("a parameter takes 12, 14 or 16 bytes, depending on the moment") {
-  // Weights 2, masters and moments 12; gradients 2 after the backward pass.
+  // Bytes per parameter: weights 2, masters and moments 12; gradients 2 after the backward pass.
   const PerParameter mixed = per_parameter("precision=bf16_mixed");
   CHECK(mixed.at_loss == 14);
   CHECK(mixed.at_optimizer == 16);

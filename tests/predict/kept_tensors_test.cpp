@@ -27,8 +27,8 @@ TEST_CASE("a layer keeps four tensors of 64 MiB in the MLP, 128 MiB in norms and
 TEST_CASE("each tensor is in one term of the closed form, or between layers") {
   const StepSettings step = tests::with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   const LayerBytes layer = layer_bytes(step);
-  CHECK(layer.attention_norm == 4096 * 4);           // a number per row; its input is the layer's
-  CHECK(layer.mlp_norm == 4096LL * (2 * 2048 + 4));  // the same, and its input
+  CHECK(layer.attention_norm == 4096 * 4);           // a number per row; the norm's input is the layer's
+  CHECK(layer.mlp_norm == 4096LL * (2 * 2048 + 4));  // a number per row, and the norm's input
   CHECK(layer.mlp == 4096LL * 2 * 2 * 8192);         // gate and up
   const KeptTensor sum = kept_tensors(step).back();  // the next layer's input
   CHECK(sum.name() == "Sum after the MLP");

@@ -46,7 +46,7 @@ TEST_CASE("a recomputed layer's bytes omit its last GEMM's input and its last su
   CHECK(recomputed(16) - recomputed(1) == 15 * left_out);
   const record::Bytes forward =
       predict::step_bound(c, {.tokens = 1024, .element = 2}).bytes[static_cast<std::size_t>(record::Phase::kForward)];
-  CHECK(recomputed(16) + left_out == forward - 2 * 1024 * 4 * c.hidden_size);  // embedding and final norm
+  CHECK(recomputed(16) + left_out == forward - 2 * 1024 * 4 * c.hidden_size);  // without embedding and final norm
 }
 
 TEST_CASE("all other bytes are the optimizer's plus bytes per token") {

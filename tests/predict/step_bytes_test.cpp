@@ -98,7 +98,7 @@ TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs a
   CHECK(bytes({"precision=bf16", "adapters=lora"}) == 4096LL * (24'584 + 8192 + 2048 + 128 + 65'536 + 7 * 32));
   CHECK(bytes({"precision=bf16", "adapters=lora", "lora_targets=attention"}) ==
         4096LL * (24'584 - 4096 + 8192 + 2048 + 128 + 49'152 + 4 * 32));
-  // Adapters in fp32 keep 64 bytes each; their numbers take four bytes, without masters.
+  // Adapters in fp32 keep 64 bytes per token each; their weights and gradients take four bytes, without masters.
   CHECK(bytes({"precision=bf16", "adapters=lora", "lora_precision=fp32"}) -
             bytes({"precision=bf16", "adapters=lora"}) ==
         4096LL * 7 * 32);
@@ -124,7 +124,7 @@ TEST_CASE("a layer keeps its backward's inputs, and checkpointing keeps inputs a
   CHECK(every("checkpoint_every=4") == 1'847'721'984);
   CHECK(every("checkpoint_every=64") == 16'777'216 + 16 * 445'153'280LL);  // at most all layers
   CHECK(activation_bytes(tests::with({"precision=bf16", "checkpointing=layer"})) == every("checkpoint_every=1"));
-  // The fused norm also keeps a segment's inner inputs.
+  // The fused norm also keeps the inputs of a segment's later layers.
   CHECK(activation_bytes(tests::with(
             {"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on", "fused.swiglu=on"})) ==
         8 * 16'777'216 + 2 * fused + 16'777'216);
@@ -201,7 +201,7 @@ TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
   const record::Bytes bytes = nf4_bytes(*llama::find_config("llama-3.2-1b"));
   CHECK(bytes == 486'539'264 + 15'204'352 + 237'568 + 4 * 7 * 16);
   CHECK(static_cast<double>(bytes) * 8 / 973'078'528 == Approx(4.127).epsilon(1e-4));
-  // Per matrix: 4 of 64 × 64 with 64 absmaxes, 3 of 64 × 128 with 128, one scale and mean each.
+  // Four matrices of 64 × 64 with 64 absmaxes, three of 64 × 128 with 128; each has one scale and one mean.
   CHECK(nf4_bytes(kNarrow) == 4 * (2'048 + 64 + 4 + 4) + 3 * (4'096 + 128 + 4 + 4));
 }
 

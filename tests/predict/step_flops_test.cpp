@@ -1,4 +1,4 @@
-// Operations of a step.
+// FLOPs of a step.
 #include "demos/predict/time/step_flops.h"
 #include "demos/experiments/schemas.h"
 #include "tests/support/catch.h"

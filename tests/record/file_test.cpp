@@ -1,4 +1,4 @@
-// Recordings written and read, whole, growing, cut, of other versions or foreign.
+// Files written and read: whole, growing, cut off, of other versions, and of other programs.
 #include <cmath>
 #include <limits>
 

@@ -169,7 +169,7 @@ TEST_CASE("a relabel applies from a storage's birth, whenever it arrives") {
   CHECK(ledger.storages()[0].category == Category::kGradients);
   other(recording, EventKind::kFree, 1);
   ledger.update();
-  other(recording, EventKind::kRelabel, 1, Category::kWorkspace);  // after the free: changes its past
+  other(recording, EventKind::kRelabel, 1, Category::kWorkspace);  // after the free: changes the storage's past
   ledger.update();
   CHECK(of(ledger.at(1), Category::kWorkspace) == 512);
   CHECK(of(ledger.at(1), Category::kGradients) == 0);

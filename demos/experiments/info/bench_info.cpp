@@ -1,4 +1,4 @@
-// Parameters of `bench`: our kernels compared with eager compositions and LibTorch's own.
+// Parameters of `bench`: our kernels compared with eager compositions and LibTorch's kernels.
 #include <array>
 #include <vector>
 

@@ -7,7 +7,7 @@
 
 namespace headroom::experiments {
 
-// A model of that layer alone, without a vocabulary. Heads are 64 wide and F is 4 H, as in GPT-2 and Llama 3.2 1B.
+// A model of this block alone, without a vocabulary. Heads are 64 wide and F is 4 H, as in GPT-2 and Llama 3.2 1B.
 // Refuses hidden sizes that are not a multiple of 64, and heads that cannot be shared evenly.
 record::Result<llama::Architecture> block_model(const record::Params& params);
 

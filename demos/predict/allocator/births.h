@@ -28,13 +28,13 @@ inline void take(const record::MemEvent& event, Births& alive) {
 // Maps the storages that a part of a trace frees to those that the part leaves in their place.
 using Successors = std::unordered_map<std::uint64_t, std::uint64_t>;
 
-// nullopt if the part cannot repeat.
+// Returns nullopt if the part cannot be repeated.
 inline std::optional<Successors> successors(const Births& before, const Births& after) {
   const auto only_in = [](const Births& these, const Births& those) {
     std::vector<std::uint64_t> storages;
     for (const auto& [storage, birth] : these)
       if (!those.contains(storage)) storages.push_back(storage);
-    std::ranges::sort(storages);  // numbered in order of birth
+    std::ranges::sort(storages);  // storages are numbered in order of birth
     return storages;
   };
   const std::vector<std::uint64_t> freed = only_in(before, after), left = only_in(after, before);

@@ -132,8 +132,8 @@ CachingAllocator::BlockId CachingAllocator::grow_segment(Bytes bytes, std::uint8
   return block;
 }
 
-// First of the lowest adjacent free or unmapped blocks with `bytes` in total; a new expandable segment if there are
-// none.
+// First block of the lowest run of adjacent free or unmapped blocks with `bytes` in total; otherwise a new expandable
+// segment.
 CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8_t stream, bool small) {
   const std::set<FreeBlock>& unmapped = (small ? small_ : large_).unmapped;
   const auto first = FreeBlock{stream, 0, std::numeric_limits<Bytes>::min(), 0};

@@ -1,7 +1,7 @@
-// Model of PyTorch's CUDA caching allocator (c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.11). Each stream has a
+// Model of PyTorch's CUDA caching allocator (c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.11). Each stream has one
 // pool of small and one of large blocks. Free blocks are chosen by best fit, split, and merged with free neighbors.
-// Segments stay until the device is full. An expandable segment is one address range per pool; its pages are mapped
-// on demand and unmapped one by one.
+// Segments stay until the device is full. An expandable segment is one address range per pool; its pages are mapped on
+// demand and unmapped one by one.
 #pragma once
 
 #include <compare>
@@ -19,18 +19,19 @@ namespace headroom::predict {
 
 // Rounds up to 512 B.
 record::Bytes block_bytes(record::Bytes requested);
-// Size of a new segment: 2 MiB for blocks up to 1 MiB, 20 MiB below 10 MiB, then multiples of 2 MiB.
+// Size of a new segment: 2 MiB for blocks up to 1 MiB, 20 MiB for those below 10 MiB, otherwise the block rounded up to
+// 2 MiB.
 record::Bytes segment_bytes(record::Bytes block);
 
 class CachingAllocator {
  public:
-  // `limit` of the reserved bytes; 0: none.
+  // `limit`: most reserved bytes; 0: no limit.
   explicit CachingAllocator(record::Bytes limit = 0, bool expandable = false,
                             DeviceAddresses addresses = DeviceAddresses())
       : limit_(limit), expandable_(expandable), addresses_(std::move(addresses)) {}
 
   struct BlockPlace {
-    std::uint64_t segment = 0;  // numbered from 0; expandable: one number per mapping
+    std::uint64_t segment = 0;  // numbered from 0; in expandable segments, each mapping has a number
     record::Bytes offset = 0;   // from the segment's begin
     record::Bytes block = 0;
   };
@@ -42,8 +43,8 @@ class CachingAllocator {
   };
 
   using BlockId = std::uint32_t;
-  // nullopt: out of memory. Pools of CUDA graphs (record::in_graph_pool) free no segments, and their requests make
-  // other pools free none.
+  // Returns nullopt if out of memory. Pools of CUDA graphs (record::in_graph_pool) free no segments, and requests to
+  // them make other pools free none.
   std::optional<BlockId> allocate(record::Bytes requested, std::uint8_t stream = 0);
   void free(BlockId block);
   // Frees empty segments, like emptyCache().

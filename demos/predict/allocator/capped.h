@@ -5,8 +5,8 @@
 
 namespace headroom::predict {
 
-// The result ends out of memory at the first request that exceeds `limit` (0: none), as with the CPU's probe. Each
-// event gets the live bytes.
+// The result ends out of memory at the first request that exceeds `limit` (0: no limit), as with the CPU's probe. Each
+// event gets the live bytes after it.
 record::Recording capped(const record::Recording& requests, record::Bytes limit);
 
 // The outcome of a request that exceeds a limit.

@@ -1,5 +1,5 @@
 // Addresses returned by cudaMalloc, by which PyTorch chooses between free blocks of equal size. Observed on an H200
-// with driver 580 and CUDA 13: the lowest gap that is large enough, otherwise multiples of 32 MiB below everything
+// with driver 580 and CUDA 13: the lowest gap that is large enough, otherwise a multiple of 32 MiB below everything
 // else.
 #pragma once
 

@@ -24,7 +24,7 @@ using record::MemEvent;
 namespace {
 
 constexpr std::int64_t kAllAlike = 2, kLastDiffers = 3;
-constexpr std::int64_t kLeastCompared = 3;  // compares the second micro-batch with the third
+constexpr std::int64_t kLeastCompared = 3;  // needed to compare the second micro-batch with the third
 
 std::int64_t micro_batches_of(const record::RunInfo& settings) {
   const auto found = settings.params.find(std::string(kMicroBatches));
@@ -91,8 +91,8 @@ class Balance {
  private:
   const Births before_;
   Births alive_;
-  std::unordered_set<std::uint64_t> left_;  // live storages of the part
-  std::size_t freed_ = 0;                   // earlier storages that it freed
+  std::unordered_set<std::uint64_t> left_;  // live storages that the part allocated
+  std::size_t freed_ = 0;                   // earlier storages that the part freed
 };
 
 // nullopt if a second micro-batch cannot be repeated.
@@ -107,7 +107,7 @@ std::optional<std::vector<Repeated>> repeated_parts(const record::Recording& run
     if (part.micro_batch != 1) continue;
     for (; next < part.first_event; ++next) take(events[next], alive);
     Balance balance(alive);
-    // A last micro-batch ends where its loss is freed, others at the next mark.
+    // A step's last micro-batch ends where its loss is freed, every other one at the next mark.
     const bool last = i + 1 == parts.size() || parts[i + 1].micro_batch != 2;
     const std::uint64_t least = last ? part.last_mark_event : part.end_event;
     for (; next < least; ++next) balance.take(events[next]);
@@ -199,7 +199,7 @@ class MicroBatchRepeater {
   record::Recording result_;
   std::vector<MemEvent> events_;
   std::vector<Mark> marks_;
-  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // current numbers of the source's storages
+  std::unordered_map<std::uint64_t, std::uint64_t> names_;  // maps the source's storages to their current numbers
   std::uint64_t named_ = 0;
   std::uint64_t next_event_ = 0;
   std::size_t next_mark_ = 0;
@@ -207,7 +207,8 @@ class MicroBatchRepeater {
   std::int64_t later_ = 0;  // micro-batches inserted after the second one
 };
 
-// True if the allocator treats two parts alike (same places and blocks, no segment changes), and so all later parts.
+// True if the allocator treats part `b` like `a` (same places and blocks, no segment changes), and therefore all later
+// parts, too.
 class Alike {
  public:
   explicit Alike(const record::Recording& run) : run_(run) {
@@ -243,7 +244,7 @@ class Alike {
 };
 
 // True if every step's last or next-to-last micro-batch is placed like its predecessor. A run that ends within a step
-// would end there with more micro-batches as well.
+// would end there even if it had more micro-batches.
 bool all_alike(const record::Recording& run, std::int64_t count) {
   const std::vector<Part> parts = parts_of(run);
   const Alike alike(run);

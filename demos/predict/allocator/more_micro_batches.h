@@ -1,5 +1,5 @@
-// Repeats traced micro-batches, since tracing takes time and all between the first and the last allocate alike. A
-// recording with few micro-batches has fewer per step than its settings.
+// Repeats traced micro-batches, since tracing takes time and all micro-batches between the first and the last allocate
+// alike. A recording with few micro-batches has fewer per step than its settings say.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ inline constexpr std::string_view kMicroBatches = "accumulate";
 std::int64_t traced_micro_batches(const StepSettings& step);
 
 // Converts a trace to a recording of `settings` with few micro-batches. Token ids, which a step stores for all
-// micro-batches, get their full size. nullopt if the second micro-batch does not restore the memory that it found.
+// micro-batches, get their full size. Returns nullopt if the second micro-batch does not restore the memory that it
+// found.
 std::optional<record::Recording> few_micro_batches(const record::Recording& trace, const record::RunInfo& settings);
 
 // Extends every step to `count` micro-batches; 0: all, as in the full trace with storages numbered in order of birth.

@@ -62,7 +62,7 @@ class StepRepeater {
   void append_to(record::Recording& trace, int nth) {
     std::vector<MemEvent> events = events_;
     const std::uint64_t shift = trace.events().size() - first_event_;
-    std::unordered_map<std::uint64_t, std::uint64_t> born;  // this copy's numbers of the trace's storages
+    std::unordered_map<std::uint64_t, std::uint64_t> born;  // maps the trace's storages to this copy's numbers
     for (MemEvent& event : events) {
       event.time += nth * duration_;
       if (event.kind == EventKind::kAlloc) born[event.storage] = next_storage_++;
@@ -92,7 +92,8 @@ class StepRepeater {
   record::Nanoseconds duration_ = 0;
   Births before_;  // live storages at the step's start
   Successors successor_;
-  std::unordered_map<std::uint64_t, std::uint64_t> born_before_;  // the previous copy's numbers of the trace's storages
+  // Maps the trace's storages to the previous copy's numbers.
+  std::unordered_map<std::uint64_t, std::uint64_t> born_before_;
 };
 
 }  // namespace

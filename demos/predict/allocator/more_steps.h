@@ -8,11 +8,11 @@
 
 namespace headroom::predict {
 
-// Steps to trace: the first allocates the optimizer's state, the second reuses it. All steps if they differ, if some
-// are followed by an evaluation, or if a CUDA graph is used.
+// Steps to trace: two, of which the first allocates the optimizer's state and the second reuses it; all steps if they
+// differ, if some are followed by an evaluation, or if a CUDA graph is used.
 int traced_steps(const StepSettings& step);
 
-// Repeats the second of two traced steps. nullopt if it does not restore the memory that it found.
+// Repeats the second of two traced steps. Returns nullopt if that step does not restore the memory that it found.
 std::optional<record::Recording> with_more_steps(record::Recording trace, int steps);
 
 }  // namespace headroom::predict

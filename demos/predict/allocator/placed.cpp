@@ -89,12 +89,12 @@ class RequestPlacer {
         if (const auto live = live_.find(event.storage); live != live_.end()) live->second.category = event.category;
         events_->push_back(event);
         return true;
-      case EventKind::kOutOfMemory:  // may succeed with another limit
+      case EventKind::kOutOfMemory:  // the request may succeed with another limit
         event.kind = EventKind::kAlloc;
         return allocate(event);
       case EventKind::kSegmentAlloc:
       case EventKind::kSegmentFree:
-        return true;  // the allocator creates new ones
+        return true;  // the allocator creates its own segments
     }
     return true;
   }

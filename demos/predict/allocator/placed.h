@@ -11,8 +11,8 @@ namespace headroom::predict {
 inline constexpr std::string_view kExpandableSegments = "expandable_segments";
 
 // Passes the requests of the recording's device to the allocator, and replaces all blocks, segments and totals. The
-// result ends out of memory when reserved bytes exceed `limit` (0: none). Segments get the recorded addresses or else
-// the simulated driver's. A CUDA graph first empties the cache, as in a step.
+// result ends out of memory when reserved bytes exceed `limit` (0: no limit). Segments get the recorded addresses, if
+// any, otherwise the simulated driver's. As in a step, a CUDA graph first empties the cache.
 record::Recording placed(const record::Recording& requests, record::Bytes limit = 0);
 
 }  // namespace headroom::predict

@@ -60,7 +60,7 @@ Words words_of(std::string_view text) {
   return words;
 }
 
-// "80gb", "80g", "80": 80. A longer bare number is a model.
+// Gigabytes: 80 in "80gb", "80g" and "80". A bare number of more than three digits is a model.
 std::optional<double> size_in(std::string_view word) {
   double size = 0;
   const auto [rest, wrong] = std::from_chars(word.data(), word.data() + word.size(), size, std::chars_format::fixed);
@@ -76,7 +76,7 @@ bool is_size_of(const Card& card, double size) {
   return memory <= size && size <= kMost * memory;
 }
 
-// A card's words, and those that a text must contain.
+// A card's words, and those of them that a text must contain.
 struct CardWords {
   Words all, needed;
 
@@ -85,12 +85,12 @@ struct CardWords {
       if (!is_among(word, kOptional) && !is_among(word, kForms) && !size_in(word)) needed.push_back(word);
     const bool any_form = std::ranges::none_of(all, [](const std::string& word) { return is_among(word, kForms); });
     std::erase_if(all, [](const std::string& word) { return size_in(word).has_value(); });
-    // Keep sizes in the driver's name: "480GB" in "GH200 480GB" is the host's.
+    // Keep sizes in the driver's name: "480GB" in "GH200 480GB" is the host's memory.
     for (std::string& word : words_of(card.driver_name)) all.push_back(std::move(word));
     if (any_form) all.insert(all.end(), kForms.begin(), kForms.end());
   }
 
-  // True if `text` consists of this card's words and size: "rtx4060ti16gb". Appends them to `said`.
+  // True if `text` consists of this card's words and size: "rtx4060ti16gb". Appends the words to `said`.
   bool covers(const Card& card, std::string_view text, Words& said) const {
     if (text.empty()) return true;
     if (const auto size = size_in(text); size && is_size_of(card, *size) && !said.empty()) return true;
@@ -132,7 +132,8 @@ std::string joined(const Words& words) {
   return text;
 }
 
-// Order of cards for words that match none: by the words that a card lacks, earlier ones first, then by edit distance.
+// Ranks cards if none matches the wanted words: by the words that a card lacks (earlier ones count more), then by edit
+// distance.
 struct Nearness {
   std::vector<bool> lacks;
   std::size_t distance = 0;

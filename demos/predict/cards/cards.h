@@ -9,8 +9,8 @@
 
 namespace headroom::predict {
 
-// A missing number is unknown, or of a format that the card lacks. The first card is this machine; its device supplies
-// the values.
+// A number is missing if it is unknown or belongs to a format that the card lacks. The first card is this machine; its
+// device supplies the values.
 struct Card {
   std::string name;         // "GeForce RTX 4090"
   std::string driver_name;  // "NVIDIA GeForce RTX 4090"

@@ -26,7 +26,7 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// A sum over rows by several thread blocks: fp32 partial sums, and a semaphore per column of blocks
+// Scratch of a sum over rows by several thread blocks: fp32 partial sums, and a semaphore per column of blocks
 // (aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig(), global_memory_size() and semaphore_size()).
 struct RowSum {
   Bytes parts = 0, semaphores = 0;  // 0: one block per column
@@ -50,7 +50,7 @@ constexpr std::int64_t kMostUnsorted = 3072, kTokensPerPart = 10;
 constexpr Bytes kId = 8;
 
 bool sorts_ids(const StepSettings& step) { return !step.fused.embedding && step.tokens() > kMostUnsorted; }
-// Ten tokens per part, at least one part per id.
+// Upper bound of the parts: one per ten tokens, plus one per id.
 std::int64_t id_parts(const StepSettings& step) {
   return step.tokens() / kTokensPerPart + std::min(step.tokens(), step.model.vocab_size);
 }
@@ -58,14 +58,14 @@ std::int64_t id_parts(const StepSettings& step) {
 // CUB's temporary storage: arrays rounded up to 256 B, and 255 B for alignment.
 constexpr Bytes kAligned = 256;
 Bytes aligned(Bytes bytes) { return ceil_div(bytes, kAligned) * kAligned; }
-// Radix sort of ids and positions: a second copy of both, counts of 256 digits for eight passes, counters, and 256
-// words per tile of 4,608 ids (cub/device/dispatch/dispatch_radix_sort.cuh, onesweep). 34,803 ids: 582,143 B.
+// Scratch of a radix sort of ids and positions: a second copy of both, counts of 256 digits for eight passes, counters,
+// and 256 words per tile of 4,608 ids (cub/device/dispatch/dispatch_radix_sort.cuh, onesweep). 34,803 ids: 582,143 B.
 Bytes sort_scratch(std::int64_t ids) {
   constexpr Bytes kDigits = 256, kPasses = 8, kTile = 4608;
   return kAligned - 1 + 2 * aligned(kId * ids) + kDigits * kPasses * kId + kAligned +
          4 * kDigits * ceil_div(ids, kTile);
 }
-// Tiled scan: two words for each tile and for each of the 32 tiles that CUB adds in front.
+// Scratch of a tiled scan: two words for each tile and for each of the 32 tiles that CUB adds in front.
 Bytes scan_scratch(std::int64_t values, std::int64_t tile) {
   constexpr Bytes kState = 8, kBefore = 32, kTwoCounts = 2 * kAligned;
   return kAligned - 1 + kTwoCounts + aligned(kState * (kBefore + ceil_div(values, tile)));
@@ -174,7 +174,7 @@ class ExtraRequests {
   }
 
   // Temporary product of softmax and its gradient (aten/src/ATen/native/cuda/SoftMax.cu). A layer's backward pass
-  // allocates two tensors as large as fp32 scores (three in fp32); the result is the second.
+  // allocates two tensors as large as fp32 scores (three in fp32); the second one is the result.
   void softmax_backward(const MemEvent& event, std::vector<MemEvent>& events) {
     if (event.layer != scores_layer_) scores_made_ = 0;
     scores_layer_ = event.layer;
@@ -182,7 +182,8 @@ class ExtraRequests {
     if (scores_made_++ % per_layer == 1) release(request(event, scores_, event.category, events), events);
   }
 
-  // Before the gradient: the sorted ids and their order. After it: the offsets of ids and parts, and the parts.
+  // Allocates before the gradient: the sorted ids and their order; after it: the offsets of ids and parts, and the
+  // parts.
   bool sum_by_id(const MemEvent& gradient, std::vector<MemEvent>& events) {
     const std::int64_t tokens = step_.tokens(), parts = id_parts(step_);
     const std::int64_t most_ids = std::min(tokens, step_.model.vocab_size);
@@ -235,7 +236,7 @@ class ExtraRequests {
     for (int i = 0; i < kGraphNumbers; ++i) request(before, kGraphNumber, Category::kWorkspace, events);
   }
 
-  // A small first GEMM gives the workspace its own operator; with a graph, on the graph's stream.
+  // A small first GEMM requests the workspace, under an operator of its own; with a graph, on the graph's stream.
   void take_workspace(const MemEvent& first, std::vector<MemEvent>& events) {
     const Bytes small = 16 * 16 * step_.element_bytes();
     MemEvent named = first;
@@ -248,7 +249,7 @@ class ExtraRequests {
     release(operand, events);
   }
 
-  // kNoOperator if the trace lacks it.
+  // Returns kNoOperator if the trace lacks the name.
   std::uint16_t operator_named(std::string_view name) const {
     const auto& names = trace_.operators();
     const auto found = std::ranges::find(names, name);
@@ -265,7 +266,7 @@ class ExtraRequests {
   bool sorts_, chunked_, fp8_, eager_, multiplied_ = false, recorded_ = false;
   std::vector<std::int64_t> sides_;  // sides of decomposed matrices
   std::vector<Summed> summed_;
-  std::unordered_map<std::uint64_t, Bytes> decomposing_;  // LAPACK's storages, with cuSOLVER's sizes
+  std::unordered_map<std::uint64_t, Bytes> decomposing_;  // maps LAPACK's storages to cuSOLVER's sizes
   std::uint16_t scores_layer_ = record::kNoLayer;
   int scores_made_ = 0;
 };

@@ -24,8 +24,8 @@ inline constexpr record::Bytes kGraphNumber = 8;
 // few tokens.
 record::Bytes id_sort_bytes(const StepSettings& step);
 
-// Inserts these requests where a GPU run issues them, as recorded on an H200 (compute capability 9.0, PyTorch 2.11).
-// Other GPU generations use other workspaces and are untested.
+// Inserts the missing requests where a GPU run issues them, as recorded on an H200 (compute capability 9.0, PyTorch
+// 2.11). Other GPU generations use other workspaces and are untested.
 record::Recording with_gpu_extras(const record::Recording& trace, record::Schema train_step);
 
 }  // namespace headroom::predict

@@ -12,8 +12,8 @@ namespace headroom::predict {
 
 struct ClosedForm {
   struct Moment {
-    // kBackward: head, final norm, a layer's MLP or attention, or embedding. kOptimizer: all weights or, in the
-    // backward pass, the last layer's.
+    // kBackward: head, final norm, a layer's MLP or attention, or embedding. kOptimizer: the update of all weights or,
+    // during the backward pass, of the last layer's.
     record::Phase phase = record::Phase::kLoss;
     record::ByCategory bytes{};
   };
@@ -26,7 +26,8 @@ struct ClosedForm {
 };
 
 // For a step's last micro-batch. Llama 3.2 1B in bf16 with AdamW and 4 sequences of 1,024 peaks at the loss with 20.9
-// GB: per weight 2 bytes and 4 of state, 7,189,561,344 of activations, and 12 V bytes of logits per token.
+// GB: 2 bytes and 4 bytes of optimizer state per weight, 7,189,561,344 bytes of activations, and 12 V bytes of logits
+// per token.
 ClosedForm closed_form(const StepSettings& step);
 
 }  // namespace headroom::predict

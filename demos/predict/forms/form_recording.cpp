@@ -27,7 +27,7 @@ class Writing {
     run_.append(record::Mark{.device_time = 0, .event_index = run_.events().size(), .step = step, .phase = phase});
   }
 
-  // Frees before allocating, so that no intermediate total exceeds both.
+  // Frees before allocating, so that no intermediate total exceeds both the old and the new.
   void reach(const record::ByCategory& bytes) {
     for (std::size_t c = 0; c < bytes.size(); ++c)
       while (total(c) > bytes[c]) free_last(c);

@@ -137,7 +137,7 @@ class Layers {
     if (experts.shared_size > 0) kept("shared expert's result and gate", s_, "(H + 1)", h + 1);
   }
 
-  // `f`, `low`: symbols for numbers per token, inside adapters for `low`.
+  // Symbols for numbers per token: `f` in the MLP's tensors, `low` inside adapters.
   void mlp(std::string_view of, const llama::Mlp& mlp, std::string_view f, std::string_view low) {
     if (mlp.taken == 0) return;
     enter(&LayerBytes::mlp, mlp.taken);

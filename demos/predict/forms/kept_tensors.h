@@ -20,7 +20,7 @@ enum class KeptPart : std::uint8_t { kMlp, kNorms, kAttention, kRows };
 struct KeptTensor {
   KeptPart part = KeptPart::kNorms;
   record::Bytes LayerBytes::*term = nullptr;  // null: kept between layers
-  std::string_view of, what;                  // "MLP norm", "input"; of may be empty
+  std::string_view of, what;                  // "MLP norm", "input"; `of` may be empty
   std::int64_t factor = 0;                    // bytes per number
   std::string_view symbol;                    // numbers per token: "F"; empty: one
   record::Bytes all_layers = 0, bytes = 0;    // `bytes`: a layer's average

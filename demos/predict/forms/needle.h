@@ -17,7 +17,7 @@ constexpr record::Bytes needle_bytes(const llama::Config& shape, std::int64_t co
 constexpr record::Bytes kept_inputs_bytes(const llama::Config& shape, std::int64_t tokens) {
   return 2 * shape.hidden_size * shape.num_layers * tokens;
 }
-// For any number of tokens. 1B, three copies: 23.48.
+// Ratio for any number of tokens. 1B, three copies: 23.48.
 constexpr double needle_ratio(const llama::Config& shape, std::int64_t copies) {
   return static_cast<double>(needle_bytes(shape, copies, 1)) / static_cast<double>(kept_inputs_bytes(shape, 1));
 }

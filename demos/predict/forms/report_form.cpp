@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kVocabulary = 128'256;
 
-// fp16 inputs of 16 layers of width 2,048 take 65,536 B per token; the rest is one layer's backward pass.
+// fp16 inputs of 16 layers of width 2,048 take 65,536 of these bytes; the rest is one layer's backward pass.
 constexpr double kBackwardPerToken = 168'088;
 // Hugging Face: checkpoints, two fp32 hidden states and one in fp16. The fused RMSNorm avoids one of the fp32 ones.
 constexpr double kLossPerToken = 81'948, kLossPerTokenFused = 73'756;

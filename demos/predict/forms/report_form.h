@@ -13,7 +13,7 @@ namespace headroom::predict {
 
 enum class ReportLoss { kHuggingFace, kLigerWithoutFlce, kLigerAll };
 
-// "hf", "liger_without_flce", "liger_all", as in the published table; otherwise nullopt.
+// Accepts "hf", "liger_without_flce", "liger_all", as in the published table; otherwise returns nullopt.
 std::optional<ReportLoss> report_loss(std::string_view key);
 
 // Allocated bytes; the greater number is the peak.

@@ -37,10 +37,10 @@ record::Bytes layer_input_bytes(const StepSettings& step);
 record::Bytes final_norm_bytes(const StepSettings& step);
 // True if the backward pass reads the inputs of the MLP's projections, because these are trained or have adapters.
 bool mlp_is_read(const StepSettings& step);
-// Kept by a layer for its backward pass, excluding its input, by operation. GEMMs whose weights are trained or have
-// adapters keep their inputs (fp8: one byte per number); adapters keep r numbers per token. Selective checkpointing
-// keeps the inputs of norms, SwiGLU and eager attention, but not their results; the same holds for fused kernels
-// without `keep`.
+// Bytes that a layer keeps for its backward pass, excluding its input, by operation. GEMMs whose weights are trained or
+// have adapters keep their inputs (fp8: one byte per number); adapters keep r numbers per token. Selective
+// checkpointing keeps the inputs of norms, SwiGLU and eager attention, but not their results; the same holds for fused
+// kernels without `keep`.
 struct LayerBytes {
   record::Bytes attention_norm = 0;
   record::Bytes attention = 0;  // Q, K, V, output, log-sum-exp; eager: scores
@@ -55,31 +55,31 @@ LayerBytes layer_bytes(const StepSettings& step);
 // Per token in a layer with experts: a logit and an fp32 probability per expert; an index, an fp32 probability and a
 // weight for each of the k chosen. Mixtral in bf16: 8 · (2 + 4) + 2 · (8 + 4 + 2) = 76.
 record::Bytes router_bytes(const StepSettings& step);
-// Eager attention's A scores per token and key: the fp32 softmax and, in 16-bit formats, a rounded copy for the next
-// GEMM. 1B in bf16, 4 sequences of 1,024: 4 · 32 · 1,024² · (4 + 2) = 805,306,368.
+// Eager attention keeps A scores per token and key: the fp32 softmax and, in 16-bit formats, a rounded copy for the
+// next GEMM. 1B in bf16, 4 sequences of 1,024: 4 · 32 · 1,024² · (4 + 2) = 805,306,368.
 record::Bytes score_bytes(const StepSettings& step);
 // Accumulator of dQ in a GPU's fp32 attention: per head and sequence, tiles of a block's queries × 64 columns, each
 // with 16 bytes for lock and counter (PyTorch, mem_eff_attention/kernel_backward.h, workspace_elements_gq()). 28 · 64
-// heads, 138 tokens of 128: 234,995,712.
+// heads of width 128, 138 tokens: 234,995,712.
 record::Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, std::int64_t head_dim);
-// The input of each layer but a segment's first, if the backward pass reads it. 0 for PyTorch's norms in 16 bits, which
-// keep it in fp32 (layer_bytes()).
+// The input of a layer that is not its segment's first, if the backward pass reads it. 0 for PyTorch's norms in
+// 16 bits, which keep it in fp32, counted in layer_bytes().
 record::Bytes between_layers_bytes(const StepSettings& step);
 // Peak of activations, excluding what a layer's backward pass adds. Without checkpoints: all layers and the final norm.
 // With checkpoints: the kept inputs and k recomputed layers, n/k · a_input + k · a_layer. 1B as above: 7,189,561,344;
 // with k = 4: 1,847,721,984.
 record::Bytes activation_bytes(const StepSettings& step);
-// Three fp8 scales per projection, each with the largest magnitude of each of 16 steps. Llama 3.2 1B: 26,884 bytes; 0
-// without fp8.
+// Three fp8 scales per projection, each with the largest magnitudes of 16 steps. Llama 3.2 1B: 26,884 bytes; 0 without
+// fp8.
 record::Bytes fp8_scale_bytes(const StepSettings& step);
-// Rows of the product's gradient that fused SwiGLU computes at a time in fp8: an eighth of `rows`, but enough tiles to
-// fill a GPU. 98,304 rows: 12,288; 16,384: 4,096.
+// Rows of the product's gradient that fused SwiGLU computes at a time in fp8: an eighth of `rows`, but at least enough
+// tiles to fill a GPU. 98,304 rows: 12,288; 16,384: 4,096.
 std::int64_t rows_at_once_in_fp8(std::int64_t rows);
 // Tokens (kLean: columns of the vocabulary) per chunk of the fused loss. 1B, 8,192 tokens: 1,024; Liger's rule: 256.
 std::int64_t loss_chunk(const StepSettings& step);
 bool loss_in_chunks(const StepSettings& step);
-// Logits' bytes at the loss's peak. kHf2024: per sequence two fp32 tensors of T rows (one without the kept output) and
-// two of T − 1 rows. kFlce: a chunk's logits, as the kernel stores them.
+// Logits' bytes at the loss's peak. kHf2024: per sequence two fp32 tensors of T rows (one if the output is not kept)
+// and two of T − 1 rows. kFlce: a chunk's logits, as the kernel stores them.
 record::Bytes loss_bytes(const StepSettings& step);
 // How a loss treats the logits.
 struct LossCode {

@@ -119,21 +119,21 @@ class StepMoments {
     const Bytes outer = (c_.tie_word_embeddings ? 0 : table_) + head_gradient() + norm_;
     return outer + c_.num_layers * layer_gradient_;
   }
-  // Each step starts without gradients.
+  // Gradients of earlier micro-batches; a step starts without any.
   Bytes earlier_gradients() const { return accumulates() ? all_gradients() : 0; }
   // The chunked loss computes the head's weight gradient, or adds to an earlier one.
   Bytes gradients_at_loss() const {
     return earlier_gradients() + (loss_in_chunks(step_) && !accumulates() ? head_gradient() : 0);
   }
-  // After the head's backward pass. A tied table's gradient waits for the embedding's, unless the chunked loss has
-  // added it to an earlier one.
+  // Gradients after the head's backward pass. A tied table's gradient waits for the embedding's, unless the chunked
+  // loss has added it to an earlier one.
   Bytes gradients_behind_head() const {
     if (!accumulates()) return head_gradient() + norm_;
     const bool waits = c_.tie_word_embeddings && !loss_in_chunks(step_);
     return earlier_gradients() + (waits ? head_gradient() : 0);
   }
-  // After layer i's backward pass. Gradients are freed once applied; if they move to the host, after the next layer's
-  // backward pass or recompute.
+  // Gradients after layer i's backward pass. They are freed once applied or, if they move to the host, after the next
+  // layer's backward pass or recompute.
   Bytes gradients_behind_layer(std::int64_t i) const {
     if (leaves() && accumulates() && i == 0) return outer_gradients() + layer_gradient_;
     if (accumulates() || step_.optimizer.in_backward) return gradients_behind_head();
@@ -186,9 +186,9 @@ class StepMoments {
 
   Bytes codes(std::int64_t width) const { return step_.fp8() ? step_.tokens() * width : 0; }
 
-  // fp8 codes have one byte and are in addition to their sources. Also alive in the last layer's down projection:
+  // fp8 codes take one byte per number, in addition to their sources. Also alive in the last layer's down projection:
   // SwiGLU's product, Q and K before RoPE, attention's result. A recomputed product is overwritten by its codes; the
-  // temporary sixteenth is not counted.
+  // temporary sixteenth of the codes is not counted.
   void fp8_forward() {
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     add(Place::kForward,
@@ -223,8 +223,8 @@ class StepMoments {
                             .streamed_layers = 1});
   }
 
-  // Candidates for the peak: the last layer, the last layers of the segment before it and of the first two segments,
-  // and the first layer. Memory is monotonic between them.
+  // Candidates for the peak: the last layers of the last two and the first two segments, and the first layer. Memory is
+  // monotonic between these layers.
   std::vector<std::int64_t> highest_layers() const {
     const std::int64_t layers = c_.num_layers, at_once = step_.layers_at_once();
     std::vector<std::int64_t> all{layers - 1, first_of_segment(layers - 1) - 1, std::min(2 * at_once, layers) - 1,
@@ -261,8 +261,8 @@ class StepMoments {
     // Fused: gate and up with gradients in place, the product's gradient, and the product if kept. PyTorch's operators:
     // also SiLU's result, separate gradients and, if recomputed, the product.
     const std::int64_t in_mlp = step_.fused.swiglu ? (keeps_in_mlp() ? 4 : 3) : step_.rebuilds_cheap() ? 7 : 6;
-    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;          // 0: already added
-    const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // saved by codes
+    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;  // 0: already added to an earlier gradient
+    const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // bytes that codes save
     if (gated_in_parts())
       add_parts(rest, matrix, before_mlp + 2 * hidden_ - shared_with_held(i));
     else
@@ -338,7 +338,7 @@ class StepMoments {
     add(Place::kRecompute, rest);
   }
 
-  // Weight update in the backward pass: all gradients of the layer, none of its activations.
+  // Weight update in the backward pass: all gradients of the last layer, none of its activations.
   void step_of_last_layer() {
     const Bytes done = step_.keeps_layer_inputs() ? rows_ : whole_layer() + between();
     add(Place::kLayerStep, {.layer = c_.num_layers - 1,
@@ -369,7 +369,7 @@ class StepMoments {
   const llama::Config& c_;
   Bytes s_, rows_;  // s: bytes per element; rows: bytes of a tensor [tokens, H]
   LayerBytes layer_;
-  bool trained_;  // false: adapters are
+  bool trained_;  // false: only adapters are trained
   Bytes table_, norm_, layer_gradient_;
   llama::Mlps mlps_;
   Bytes hidden_;  // bytes of a layer's tensor [tokens, active MLP units]

@@ -1,5 +1,5 @@
 // Sets the times of a predicted step's events so that every phase takes its lower bound: GEMMs at the card's peak,
-// other bytes at its bandwidth.
+// bytes outside GEMMs at its bandwidth.
 #pragma once
 
 #include <array>
@@ -12,10 +12,11 @@
 
 namespace headroom::predict {
 
-// Seconds by phase; nullopt if the card's numbers are unknown or it lacks the format.
+// Seconds by phase; nullopt if the card's numbers are unknown or the card lacks the format.
 std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSettings& step, const Card& card);
 
-// Spaces events evenly within each phase. Provenance names the card. Unchanged if bound_seconds() is nullopt.
+// Spaces events evenly within each phase. Provenance names the card. If bound_seconds() is nullopt, returns
+// `prediction` unchanged.
 record::Recording with_bound_times(record::Recording prediction, const StepSettings& step, const Card& card);
 
 inline constexpr std::string_view kBoundFact = "bound_of";  // provenance: the card's name

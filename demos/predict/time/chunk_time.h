@@ -31,7 +31,7 @@ struct ChunkedLoss {
   record::Bytes logits(std::int64_t chunk) const { return chunk * vocab * kElement; }
   // dX + dW + C · V. 1B, 8,192 tokens, C = 256: 624,558,080 B.
   record::Bytes bytes(std::int64_t chunk) const { return input_gradient() + weight_gradient() + logits(chunk); }
-  // C · V / (BT · H); by Liger's rule from 1 to 2.
+  // C · V / (BT · H); with Liger's rule, from 1 to 2.
   double chunk_over_input(std::int64_t chunk) const {
     return static_cast<double>(chunk * vocab) / static_cast<double>(tokens * hidden);
   }
@@ -48,8 +48,8 @@ struct ChunkSpeeds {
   double launch = 5e-6;             // seconds per kernel
 };
 
-// An estimate without overlap: four launches per chunk, the longer of the GEMMs' FLOPs or bytes, and the pass over the
-// logits.
+// An estimate without overlap: four launches per chunk; the GEMMs' FLOPs or bytes, whichever take longer; and the pass
+// over the logits.
 inline double loss_seconds(const ChunkedLoss& loss, std::int64_t chunk, const ChunkSpeeds& speeds) {
   constexpr double kLaunches = 4;
   const auto n = static_cast<double>(loss.chunks(chunk));

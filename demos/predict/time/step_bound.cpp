@@ -23,13 +23,13 @@ struct Elements {
 Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   const std::int64_t h = c.hidden_size, f = c.intermediate_size;
   const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
-  // Tensors as "read; written". First norm: x; y. Second norm, fused with the addition: x, residual; sum, y. Last
-  // addition: two; one.
+  // Each list: tensors read; tensors written. First norm: x; y. Second norm, fused with the addition: x, residual; sum,
+  // y. Last addition: two tensors; one.
   std::int64_t forward = 2 * h + 4 * h + 3 * h;
   forward += 2 * (q + kv);    // RoPE in place
   forward += 2 * q + 2 * kv;  // attention: q, k, v; result
   forward += 3 * f;           // SwiGLU: gate, up; product
-  // Each norm: x; y, which is recomputed. Then dy, x, the stream's gradient; dx.
+  // Each norm recomputes y: x; y. Then its gradient: dy, x, the stream's gradient; dx.
   std::int64_t backward = 2 * (2 * h + 4 * h);
   backward += 2 * (q + kv);    // RoPE
   backward += 4 * q + 4 * kv;  // attention: q, k, v, result, its gradient; dq, dk, dv
@@ -38,7 +38,7 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
     if (weight.in_every_family()) continue;
     const std::int64_t numbers = weight.per_token * weight.rows;
     forward += 2 * numbers;                                // in place
-    backward += (is_norm(weight.kind) ? 3 : 1) * numbers;  // dy, x and dx; or a row sum
+    backward += (is_norm(weight.kind) ? 3 : 1) * numbers;  // norm: dy, x; dx. Bias: dy, for a row sum
   }
   // A recompute skips SwiGLU's product, which SwiGLU's backward pass recomputes, and the last addition.
   return {.forward = tokens * forward, .backward = tokens * backward, .result = tokens * (3 * f + 3 * h)};
@@ -61,7 +61,7 @@ CastBytes cast_bytes(const llama::Config& c, const StepBoundOptions& options) {
           .backward = (2 * cast + measured) * results + cast * weights};
 }
 
-// `layer`: operators with equal sides, such as {Op::kGateProj, Op::kUpProj}.
+// `layer`: operators whose weights have equal sides, such as {Op::kGateProj, Op::kUpProj}.
 void add_weight(std::vector<StepProduct>& products, std::initializer_list<Op> layer, std::int64_t tokens,
                 std::int64_t outputs, std::int64_t inputs, std::int64_t times, std::int64_t again) {
   StepProduct product{.tokens = tokens, .outputs = outputs, .inputs = inputs};

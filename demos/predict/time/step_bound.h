@@ -27,7 +27,7 @@ struct StepProduct {
   std::string layer;  // "attention.q_proj, o_proj"
   ProductKind kind = ProductKind::kOutput;
   std::int64_t tokens = 0, outputs = 0, inputs = 0;  // N, O, I
-  std::int64_t times = 0, again = 0;                 // `again`: of these, in recomputes
+  std::int64_t times = 0, again = 0;                 // `again`: those of `times` in recomputes
 
   double flops() const {
     return 2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs);
@@ -50,7 +50,7 @@ struct StepBoundOptions {
   bool masters = false;       // AdamW updates fp32 masters
   // Layers per recompute, which skips the last GEMM and sum of its last layer. 0: no recompute.
   std::int64_t checkpoint_every = 0;
-  bool fp8 = false;           // adds a pass over each operand of the layers
+  bool fp8 = false;           // adds a pass over each operand of the layers' GEMMs
   bool fp8_measured = false;  // adds another pass, for the largest magnitudes
 };
 

@@ -18,13 +18,14 @@ inline constexpr std::array kAttentionFlops{
     Meant<AttentionFlops>{{"all", "all pairs: 6 P + 12 L H T"}, AttentionFlops::kAll},
 };
 
-// Per weight: two FLOPs forward, two for the input's gradient, two for its own if trained. Attention: 12 L · A D · T,
-// causal half of it. 1B: 6 P = 7,414,886,400; causal attention with 1,024 tokens adds 201,326,592.
+// Per weight: two FLOPs forward, two for the input's gradient, two for the weight's own gradient if trained. Attention:
+// 12 L · A D · T, or half of that if causal. 1B: 6 P = 7,414,886,400; causal attention with 1,024 tokens adds
+// 201,326,592.
 double model_flops_per_token(const StepSettings& step, AttentionFlops attention);
-// Recomputed forward GEMMs. 1B, one layer per recompute: 1,409,286,144, since a layer's last GEMM and the head are not
-// recomputed.
+// FLOPs of recomputed forward GEMMs. 1B, one layer per recompute: 1,409,286,144, since a layer's last GEMM and the head
+// are not recomputed.
 double repeated_flops_per_token(const StepSettings& step, AttentionFlops attention);
-// Recompute of complete layers: two FLOPs per weight. 1B: 2 L P_layer = 1,946,288,128, 26 % of 6 P. PyTorch's
+// FLOPs of recomputing complete layers: two per weight. 1B: 2 L P_layer = 1,946,288,128, 26 % of 6 P. PyTorch's
 // reentrant checkpoint does so ("always recomputes the function in its entirety", torch/utils/checkpoint.py), and was
 // the default of transformers' gradient_checkpointing_enable() in 2024.
 double whole_layers_flops_per_token(const StepSettings& step, AttentionFlops attention);

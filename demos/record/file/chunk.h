@@ -64,7 +64,7 @@ struct Damage {
 std::vector<std::byte> file_header();
 
 std::vector<std::byte> seal(ChunkKind kind, std::span<const std::byte> content);
-// Requires kChunkHeaderBytes.
+// Requires kChunkHeaderBytes bytes.
 std::variant<ChunkHeader, Damage> open_header(std::span<const std::byte> bytes);
 // Unpacks the content and checks it against the header.
 std::variant<std::vector<std::byte>, Damage> open_payload(const ChunkHeader& header,

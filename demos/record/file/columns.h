@@ -21,7 +21,7 @@ namespace headroom::record {
 inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; a difference of two times fits in 64 bits
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
 inline constexpr std::int64_t kLowestStep = std::numeric_limits<std::int32_t>::min();
-inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // also fits counted from 1
+inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // step + 1 fits, too
 inline constexpr auto kLowest64 = std::numeric_limits<std::int64_t>::min(),
                       kHighest64 = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::uint16_t kAny16 = 0xffff;
@@ -104,7 +104,7 @@ struct TotalGuess {
   }
 };
 
-// Relative to the previous row's value plus `spacing`.
+// Stores a field relative to the previous row's value plus `spacing`.
 template <class Io, class Row, class Int>
 void running_column(Io& io, std::span<Row> rows, Int Row::*field, std::int64_t lowest, std::int64_t highest,
                     const char* what, std::int64_t spacing = 0) {
@@ -120,7 +120,7 @@ void time_column(Io& io, std::span<Row> rows, Nanoseconds Row::*time, const char
   running_column(io, rows, time, -kMostTime, kMostTime, what);
 }
 
-// New storages' numbers usually count up and others are recent, so all are stored relative to the newest.
+// New storages' numbers usually count up, and other numbers are recent, so all are stored relative to the newest.
 template <class Io>
 void storage_column(Io& io, std::span<MemEvent> rows) {
   std::int64_t newest = 0;

@@ -26,7 +26,7 @@ std::vector<std::byte> seal_columns(ChunkKind kind, std::span<const Row> rows) {
   return seal(kind, out.bytes());
 }
 
-// Throws on a row that the reader would refuse, which would cost the whole file.
+// Throws on a row that the reader would refuse, since such a row would cost the whole file.
 template <class Row>
 std::vector<std::byte> seal_objects(const RowKind<Row>& kind, std::span<const Row> rows) {
   std::string wrong;

@@ -11,7 +11,7 @@
 
 namespace headroom::record {
 
-// Recorders count ids up, so most numbers are in an array. All other ids are hashed.
+// Recorders count ids up, so most ids index an array. All other ids are hashed.
 class IdTable {
  public:
   std::optional<std::uint32_t> find(std::uint64_t id) const {
@@ -41,7 +41,7 @@ class IdTable {
   static constexpr std::uint64_t kSpacing = 4, kFirstIds = 1024;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  // Even ids chosen to collide share buckets only by chance.
+  // Ids share buckets only by chance, even if they were chosen to collide.
   struct Mixed {
     std::size_t operator()(std::uint64_t id) const noexcept { return mixed64(id); }
   };

@@ -121,7 +121,7 @@ class JsonWriter {
 };
 
 // Reads named values of an object and remembers the first error; later values keep their defaults. `where` names the
-// object: "chunk: bytes is missing".
+// object, as in "chunk: bytes is missing".
 class JsonReader {
  public:
   JsonReader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -296,7 +296,7 @@ std::string to_json(const Struct& value) {
   return dump(to_object(value, Form::kJson));
 }
 
-// True if deeper than 8 levels. Checked before parsing, so that a million brackets cost nothing.
+// True if the text nests deeper than 8 levels. Checked before parsing, so that a million brackets cost nothing.
 bool nests_too_deep(std::string_view text);
 // nullopt if the text is not an object or nests too deep.
 std::optional<json> parse_object(std::string_view text);

@@ -45,7 +45,7 @@ class Packer {
   std::vector<std::byte> bytes_;
 };
 
-// Past the end, or after a number that does not fit in 64 bits, all reads return 0 and ok() is false. Check it once
+// Past the end, or after a number that does not fit in 64 bits, all reads return 0 and ok() is false. Check ok() once
 // per column.
 class Unpacker {
  public:

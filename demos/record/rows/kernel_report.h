@@ -48,7 +48,7 @@ struct KernelReport {
   std::string compiler;      // "NVRTC 13.0"
   std::vector<CompilerMessage> messages;
   std::vector<KernelResources> kernels;
-  std::int64_t launches = 0;  // for one result; 0: none
+  std::int64_t launches = 0;  // per result; 0: none
   double error = -1;          // largest deviation from float64 relative to the largest number; negative: not measured
   double error_limit = -1;    // a larger error is wrong
 

@@ -21,8 +21,8 @@ enum class SpanKind : std::uint8_t {
 struct KernelSpan {
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
-  // Lower bound of the bytes moved. Copy, memset: the size. Operator: its tensors, each once, all attributed to its
-  // first kernel.
+  // Lower bound of the bytes moved. Copy, memset: the size. Operator: its tensors, each counted once, all attributed to
+  // the operator's first kernel.
   Bytes bytes = kUnknownBytes;
   std::uint32_t correlation = 0;  // connects a runtime call with its launch; 0: none
   std::int32_t step = -1;

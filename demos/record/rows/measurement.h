@@ -9,7 +9,7 @@
 namespace headroom::record {
 
 struct Measurement {
-  // Panels without a kernel: `variant` is what was timed, `storage` how its memory was allocated.
+  // Panels without a kernel. Lists name variants (what was timed), then storages (how its memory was allocated).
   static constexpr const char* kCopy = "copy";            // a large copy, for comparison
   static constexpr const char* kBandwidth = "bandwidth";  // a link: "to_host", "file_read", …; "locked", "direct", …
   static constexpr const char* kOffloadFile =
@@ -31,7 +31,7 @@ struct Measurement {
   Bytes bytes = 0;          // least bytes moved per call; 0: not applicable
   double flops = 0;         // per call; 0: not applicable
   Bytes extra_memory = -1;  // peak beyond the inputs; negative: not measured
-  double error = -1;        // relative to float64's largest value; negative: not measured
+  double error = -1;        // deviation from float64, relative to its largest value; negative: not measured
 
   bool operator==(const Measurement&) const = default;
 };

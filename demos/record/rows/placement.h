@@ -10,7 +10,7 @@ namespace headroom::record {
 // Place of a live block, or of a segment itself. Never an address of the process.
 struct Placement {
   std::uint64_t storage = 0;  // block or segment, numbered as in events
-  std::uint64_t segment = 0;  // containing segment; of a segment its own number
+  std::uint64_t segment = 0;  // the block's segment; for a segment, its own number
   // A block's offset is from its segment's begin, a segment's from the run's first segment (possibly negative).
   Bytes offset = 0;
 

@@ -10,7 +10,7 @@
 
 namespace headroom::record {
 
-// Peak of the whole run, or of its part before it ran out of memory.
+// Peak of the whole run or, if that ran out of memory, of the part before.
 struct SweptPeak {
   Bytes allocated = 0;
   Bytes requested = 0;
