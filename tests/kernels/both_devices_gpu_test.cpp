@@ -1,4 +1,4 @@
-// Results of the same inputs on the CPU and a GPU, where they must agree to the bit.
+// Kernels whose results from the same inputs must agree to the bit on CPU and GPU.
 #include <cstdint>
 #include <span>
 

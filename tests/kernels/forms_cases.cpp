@@ -25,7 +25,7 @@ std::map<std::string, Tensors> results_of(const kernels::KernelForms& all, const
   return results;
 }
 
-// Error allowed beyond twice PyTorch's: sums in another order, and one rounding if chance decides it.
+// Error allowed beyond twice PyTorch's: for sums in another order, and for one rounding where chance decides it.
 double allowance(const KernelCase& kernel, at::ScalarType type) {
   if (!kernel.rounded_by_chance || type == at::kFloat) return tests::kFloor;
   return type == at::kHalf ? 0x1p-11 : 0x1p-8;

@@ -9,7 +9,7 @@ namespace headroom::tests {
 
 using kernels::relative_error;
 
-// True if elements are close to `tolerance`, or equally NaN, ∞ or −∞.
+// True if elements agree within `tolerance`, or are equally NaN, ∞ or −∞.
 inline bool same_kind(const at::Tensor& value, const at::Tensor& exact, double tolerance) {
   const at::Tensor a = value.detach().to(at::kCPU).to(at::kDouble), b = exact.detach().to(at::kCPU).to(at::kDouble);
   return at::allclose(a, b, tolerance, tolerance, /*equal_nan=*/true);

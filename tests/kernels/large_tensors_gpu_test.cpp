@@ -13,7 +13,7 @@
 using namespace headroom;
 
 TEST_CASE("cross entropy processes more than 2^31 logits completely") {
-  constexpr std::int64_t kRows = 16400, kVocab = 131072;  // 2.15e9
+  constexpr std::int64_t kRows = 16400, kVocab = 131072;  // 2.15e9 elements
   const at::Tensor logits =
       at::empty({kRows, kVocab}, at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16)).normal_();
   const at::Tensor targets = tests::make_targets(kRows, kVocab, 0, at::kCUDA);

@@ -29,7 +29,7 @@ namespace {
 using namespace headroom;
 using Results = std::vector<at::Tensor>;
 
-// A prime, with 32,768 elements for each of 16 threads: no share is a whole number of vectors.
+// A prime, with at least 32,768 elements for each of 16 threads: no share is a whole number of vectors.
 constexpr std::int64_t kElements = 16 * 32768 + 13;
 
 at::ScalarType any_type() { return GENERATE(at::kFloat, at::kBFloat16, at::kHalf); }
@@ -150,7 +150,7 @@ TEST_CASE("threads do not change the embedding's gradient's bits") {
   });
 }
 
-// Types of two weight tensors; a thread's share may end in either.
+// Types of two weight tensors; a thread's share may end in either tensor.
 struct Weights {
   at::ScalarType type, gradient;
   bool masters, stochastic;

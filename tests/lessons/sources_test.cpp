@@ -54,7 +54,7 @@ TEST_CASE("beside the reader's settings only a measurement is a run") {
       sources.run = each;
       CHECK(lessons::inputs_for(figure, sources).run == nullptr);
     }
-    sources.settings = nullptr;  // a recording of a prediction brings its own
+    sources.settings = nullptr;  // a recording of a prediction brings its own settings
     CHECK(lessons::inputs_for(figure, sources).run == &computed);
   }
 }

@@ -91,7 +91,7 @@ TEST_CASE("each number has its own code, and ties go to the even one") {
     CHECK(static_cast<double>(number) ==
           kernels::fp8_numbers(at::full({1}, code, at::kByte).view(kernels::type_of(format)))[0].item<double>());
   }
-  // Between neighbors: the tie, and its fp32 neighbors.
+  // Between neighboring codes: the tie, and its fp32 neighbors.
   std::vector<float> between;
   for (std::size_t code = 0; code + 1 < 128; ++code) {
     const float tie = (numbers[code] + numbers[code + 1]) / 2;

@@ -59,7 +59,7 @@ TEST_CASE("the embedding's gradient accumulates, keeps unused rows, and repeats 
     kernels::embedding_backward(dy, ids, first, false);
     kernels::embedding_backward(dy, ids, second, false);
     CHECK(tests::same_bits(first, second));
-    // Used rows are added to 1; unused rows are not even read.
+    // Used rows' gradients are added to 1; unused rows (NaN) are not even read.
     const at::Tensor used = at::zeros({c.vocab_size}, ids.options()).index_fill_(0, ids, 1).to(at::kBool).unsqueeze(1);
     const at::Tensor start = at::ones_like(first).masked_fill(~used, std::numeric_limits<double>::quiet_NaN());
     const at::Tensor sum = start.clone();

@@ -98,7 +98,7 @@ TEST_CASE("RoPE has a rotation's gradient") {
       CHECK(tests::relative_error(gradients[1], expected[1]) < 1e-5);
     }
   }
-  // A sum passes one gradient to both terms, so it must not be rotated in place.
+  // A sum passes one gradient to both terms, so that gradient must not be rotated in place.
   const at::Tensor q = q0.detach().requires_grad_(), k = k0.detach().requires_grad_(), z = wq.detach().requires_grad_();
   const auto [rq, rk] = kernels::rope_(q * 1.0, k * 1.0, tables.cos, tables.sin);
   const at::Tensor upstream = random(4), kept = upstream.clone();

@@ -50,7 +50,7 @@ void check_head_errors(const HeadInputs& in, const FlceOptions& options) {
   const kernels::FlceOut ours = kernels::flce(in.x, in.weight, in.targets, options);
   CHECK(ours.dx.scalar_type() == (options.mode == FlceMode::kLean ? at::kFloat : in.x.scalar_type()));
   CHECK(ours.dweight.scalar_type() == (options.fp32_weight_gradient ? at::kFloat : in.x.scalar_type()));
-  // Logits rounded to the storage type shift the mean of few tokens at random.
+  // Logits rounded to the storage type shift the mean loss of few tokens at random.
   const double rounded = in.x.scalar_type() == at::kFloat  ? tests::kFloor
                          : in.x.scalar_type() == at::kHalf ? 0x1p-12
                                                            : 0x1p-9;
@@ -166,7 +166,7 @@ TEST_CASE("the fused linear cross entropy follows the upstream gradient") {
       CHECK(tests::relative_error(gradients[1], upstream * exact.dweight) < tests::kFloor);
     }
   }
-  // 65536 times the gradients of a mean over 64 tokens; without this scale fp16 rounds the smallest to 0.
+  // Scales the gradients of a mean over 64 tokens by 65536; without this scale, fp16 rounds the smallest to 0.
   const HeadInputs in = head_inputs(64, 16, 4000, 0, at::kHalf);
   const at::Tensor scale = at::full({}, 65536.0f, fp32);
   const at::Tensor x = in.x.detach().requires_grad_(), weight = in.weight.detach().requires_grad_();

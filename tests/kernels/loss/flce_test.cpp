@@ -6,7 +6,7 @@ using namespace headroom;
 using kernels::FlceMode;
 
 TEST_CASE("chunks and slices equal hand-computed ones") {
-  // Llama 3 8B's head: ⌈128256 / 4096⌉ = 32, so chunks of 256 for 8192 tokens and 32 for 1024.
+  // Llama 3 8B's head: ⌈128256 / 4096⌉ = 32, so chunks of 256 tokens for 8192 tokens, and of 32 for 1024.
   CHECK(kernels::flce_default_chunk(FlceMode::kReport, 8192, 4096, 128256, 2, false) == 256);
   CHECK(kernels::flce_default_chunk(FlceMode::kReport, 1024, 4096, 128256, 2, false) == 32);
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 8192, 4096, 128256, 2, false) == 1024);

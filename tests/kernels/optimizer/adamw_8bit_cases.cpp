@@ -23,7 +23,7 @@ at::Tensor decoded(const at::Tensor& codes, const at::Tensor& absmax, bool is_si
 }
 
 // Largest error of decoded `values` beyond that of the map's nearest value, relative to the block's absmax, less a
-// millionth of the value for fp32. Both [n].
+// millionth of the value for fp32's rounding. `values` and `exact` are [n].
 double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is_signed) {
   const at::Tensor map_tensor = std::get<0>(kernels::dynamic_map_reference(is_signed).sort());
   const std::span<const double> map(map_tensor.const_data_ptr<double>(), 256);
@@ -58,7 +58,7 @@ TEST_CASE("every code decodes to the value of its bits") {
   CHECK(values.equal(map.to(at::kFloat)));
   CHECK(std::get<0>(at::_unique(map)).numel() == 256);
   CHECK(map.max().item<double>() == 1);
-  // 10^-6 · (0.1 + 0.9 / 2); with one more bit 10^-6 · (0.1 + 0.9 / 4)
+  // Signed: 10^-6 · (0.1 + 0.9 / 2); unsigned, with one more bit: 10^-6 · (0.1 + 0.9 / 4).
   const double smallest = map.masked_select(map > 0).min().item<double>();
   CHECK(smallest == Approx(is_signed ? 5.5e-7 : 3.25e-7));
   CHECK(map.min().item<double>() == Approx(is_signed ? -0.1 - 0.9 * 63.5 / 64 : 0));

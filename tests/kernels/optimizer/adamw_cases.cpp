@@ -51,7 +51,7 @@ TEST_CASE("AdamW has at most twice the error of PyTorch's operators") {
   const auto check = [](const at::Tensor& x, const at::Tensor& torch, const at::Tensor& wanted, double floor) {
     CHECK(tests::relative_error(x, wanted) <= 2 * tests::relative_error(torch, wanted) + floor);
   };
-  // With bf16 moments a step of η is up to 2^−8 off, and chance decides a single element.
+  // With bf16 moments, a step of η is off by up to η · 2^−8; chance decides for a single element.
   check(ours.param, theirs.param, exact.param, types.moment == at::kBFloat16 ? 1e-2 * 0x1p-8 : 1e-6);
   check(ours.first_moment, theirs.first_moment, exact.first_moment, tests::kFloor);
   check(ours.second_moment, theirs.second_moment, exact.second_moment, tests::kFloor);

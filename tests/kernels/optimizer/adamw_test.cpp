@@ -50,7 +50,7 @@ TEST_CASE("bf16 results are rounded to nearest, ties to even, and NaN stays NaN"
     step_one({p, g, m, v}, step);
     return p.to(at::kFloat).item<float>();
   };
-  // Below 2 neighbors are 2^-7 apart, so a step of 2^-8 is a tie; below 1 it is one place.
+  // Below 2, neighbors are 2^-7 apart, so a step of 2^-8 ends at a tie; below 1, at the next neighbor.
   CHECK(stored(2.0f) == 2.0f);
   CHECK(stored(2.0f - 0x1p-7f) == 2.0f - 0x1p-6f);
   CHECK(stored(1.0f) == 1.0f - 0x1p-8f);
@@ -82,7 +82,7 @@ TEST_CASE("a step with a scale and a counter on the device equals the plain step
   const kernels::AdamWParameter plain = fresh(), scaled = fresh(), skipped = fresh(), before = fresh();
   step_one(plain, tests::adamw_constants(t));
   scaled.gradient.mul_(1024);
-  const kernels::AdamWStep other_t = tests::adamw_constants(3);  // only the step's other constants matter
+  const kernels::AdamWStep other_t = tests::adamw_constants(3);  // only constants other than t matter
   kernels::adamw(std::span(&scaled, 1), other_t, tests::adamw_control(10, false, t, at::kCPU));
   CHECK(tests::same_bits(scaled, plain));
   kernels::adamw(std::span(&skipped, 1), other_t, tests::adamw_control(10, true, t, at::kCPU));

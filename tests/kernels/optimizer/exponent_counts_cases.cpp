@@ -38,7 +38,7 @@ at::Tensor every_kind(at::ScalarType type) {
   return x;
 }
 
-// Counts of x [n] on the CPU: products in float64 are rounded once; exponents are from frexp.
+// Counts of x · factor, x [n] on the CPU: products in float64 are rounded once; exponents are from frexp.
 std::vector<std::int64_t> exact_counts(const at::Tensor& x, float factor) {
   const at::Tensor wide = x.to(at::kDouble);
   const auto* const value = wide.const_data_ptr<double>();

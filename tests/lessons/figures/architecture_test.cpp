@@ -36,7 +36,7 @@ record::Params settings_of(const record::Recording& run) {
   return record::Params::known_of(experiments::find_demo("block")->schema, run.info().params);
 }
 
-// 16-bit bytes per token that forward keeps for backward, excluding the block's result.
+// Bytes per token that forward of a 16-bit run keeps for backward, excluding the block's result.
 record::Bytes kept_per_token(const record::Recording& run) {
   const record::Params settings = settings_of(run);
   const auto& marks = run.marks();
@@ -96,7 +96,7 @@ TEST_CASE("forward takes two operations per weight of a product, and the head 21
   const std::int64_t norms = (2 * one.shape.num_layers + 1) * one.shape.hidden_size;
   CHECK(sum == 2.0 * static_cast<double>(1'235'814'400 - norms));
   CHECK(100 * llama::numbers_of(one, llama::Block::kHead, 0).flops / sum == Approx(21.3).margin(0.05));
-  // Scores take 2 H T per layer.
+  // Scores take 2 H T operations per token and layer.
   CHECK(llama::numbers_of(one, llama::Block::kAttention, 1024).flops -
             llama::numbers_of(one, llama::Block::kAttention, 0).flops ==
         16.0 * 2 * 2048 * 1024);
@@ -116,7 +116,7 @@ TEST_CASE("what changed is marked, and five switches make a Llama of GPT-2") {
   const lessons::FigureData plain = build_architecture({});
   CHECK(changed(plain, "gpt2-xl") == 0);
   CHECK(changed(plain, "llama-2-7b") == 6);    // RoPE, three norms, MLP, a separate head
-  CHECK(changed(plain, "llama-3.2-1b") == 6);  // shared keys; tied head, as in GPT-2
+  CHECK(changed(plain, "llama-3.2-1b") == 6);  // shared keys are new; tied head, as in GPT-2
   const lessons::FigureData all =
       build_architecture({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
   CHECK(changed(all, "gpt2-xl") == 6);

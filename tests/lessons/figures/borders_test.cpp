@@ -73,7 +73,7 @@ const PredictedStep& row_at(bool expandable, std::int64_t batch) {
   });
 }
 
-// Requests of the report's step at any batch, linear in the batch, from recordings of 4 and 8 sequences.
+// Requests of the report's step at any batch, extrapolated linearly from recordings of 4 and 8 sequences.
 record::Recording requests_of(const record::Recording& four, const record::Recording& eight,
                               const PredictedStep& step) {
   std::size_t next = 0;

@@ -155,7 +155,7 @@ TEST_CASE("the stored sweep has the scores of the closed form to the byte, and f
     const double flash = at(*charts[0], 1, seq);
     CHECK(at(*charts[0], 0, seq) - flash ==
           static_cast<double>(4 * (predict::score_bytes(each) - predict::log_sum_exp_bytes(each))));
-    // One more number per token outside the layers.
+    // The sweep has one more number per token, outside the layers.
     CHECK(flash == static_cast<double>(predict::activation_bytes(each) + 4 * each.tokens()));
   }
   CHECK(at(*charts[0], 1, 2048) == 4 * at(*charts[0], 1, 512));

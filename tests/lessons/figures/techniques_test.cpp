@@ -182,7 +182,7 @@ TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
     // 4 P: two tables of V · H, five layers, the final norm.
     const std::int64_t layer = 2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 704 + 2 * 256;
     CHECK(table->rows.front().cells.front() == record::format_bytes(4 * (2 * 4096 * 256 + 5 * layer + 256)));
-    CHECK(table->columns.at(1) == "loss, measured");  // the run fits
+    CHECK(table->columns.at(1) == "loss, measured");  // the run has these settings
   }
 }
 

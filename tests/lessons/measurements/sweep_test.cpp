@@ -169,7 +169,7 @@ TEST_CASE("rungs of two machines have no difference") {
     CHECK_FALSE(rungs[7].value.empty());
   }
   const FigureData figure = build_sweep("ladder_waterfall", ladder);
-  CHECK(tests::rungs_of(figure)[8].delta == "\u22121.00 GiB");  // both on the other machine
+  CHECK(tests::rungs_of(figure)[8].delta == "\u22121.00 GiB");  // both rungs on the other machine
   CHECK(tests::rungs_of(figure)[8].speed.delta == "+100");
   CHECK(tests::rungs_of(figure)[9].delta == "\u22121.00 GiB");  // predictions have no machine
   const auto* const panel = std::get_if<lessons::Rungs>(&figure.panels.front());
@@ -262,7 +262,7 @@ TEST_CASE("a sweep over a number has it on its axis, what ran out too") {
   CHECK(activations->points[1].y == 2.0 * record::kGiB);
   const FigureData two = build_sweep("sweep_curve", tests::made_batch_sweep(2));
   CHECK(tests::charts_of(two)[0]->series.size() == 2);
-  CHECK(tests::charts_of(two)[0]->references.empty());  // one line cannot fit both
+  CHECK(tests::charts_of(two)[0]->references.empty());  // one line cannot fit both series
 }
 
 TEST_CASE("beside the points of a sweep is the closed form of its settings") {
@@ -325,7 +325,7 @@ TEST_CASE("figures of sweeps say why they show nothing of another recording") {
         std::string::npos);
   CHECK(build_sweep("report_batch", tests::made_batch_sweep(1)).head.empty_reason.find("not the report's") !=
         std::string::npos);
-  CHECK(build_sweep("needle_ratio", run).head.empty_reason.empty());  // arithmetic, not measured
+  CHECK(build_sweep("needle_ratio", run).head.empty_reason.empty());  // computed, not measured
 }
 
 TEST_CASE("the needle is the report's arithmetic, which is for 1,024 tokens in a sequence") {

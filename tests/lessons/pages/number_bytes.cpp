@@ -188,7 +188,7 @@ NumberValues kept_numbers() {
   const auto hidden = static_cast<double>(eager.model.hidden_size);
   return {{"swiglu.width", static_cast<double>(eager.model.intermediate_size)},
           {"swiglu.saved", saved},
-          {"dw.tokens", hidden / 2},  // dW has V · H numbers of two bytes, a row of logits V of four
+          {"dw.tokens", hidden / 2},  // dW has V · H numbers of 2 bytes; a row of logits has V of 4 bytes
           {"mlp.kept", block(llama::Block::kMlp)},
           {"attention.kept", block(llama::Block::kAttention)},
           {"norm.kept", 2 * hidden}};

@@ -144,7 +144,8 @@ NumberValues utilization_numbers() {
           {"h200.fp8.measured", *card->fp8 / kTera}};
 }
 
-// Both laws fitted to a report's steps with all kernels, and how much longer (%) these steps take than Hugging Face's.
+// The two laws, fitted to a report's steps with all kernels, and how much longer (%) these steps take than Hugging
+// Face's.
 struct ReportSteps {
   explicit ReportSteps(const char* recording, bool published = false) {
     const Recording sweep = stored(recording);

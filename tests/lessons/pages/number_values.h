@@ -8,7 +8,7 @@
 
 namespace headroom::tests {
 
-// Names with values in the unit that the number is printed with. A number may print several values.
+// Names with values in the unit in which the number is printed. A number may print several values.
 using NumberValues = std::vector<std::pair<std::string_view, double>>;
 using NumberSources = std::span<NumberValues (*const)()>;
 

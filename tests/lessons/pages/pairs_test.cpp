@@ -1,4 +1,4 @@
-// Pairs of runs that pages compare, against the shipped recordings.
+// Checks, against the shipped recordings, the pairs of runs that pages compare.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -33,7 +33,7 @@ const record::Recording& kept_stored(const std::string& name) {
   return read.emplace(name, std::move(recording.value())).first->second;
 }
 
-// True for names and for numbers in equal steps.
+// True for categories that are names, or numbers in equal steps.
 bool is_even(const std::vector<std::string>& categories) {
   std::vector<double> numbers;
   for (std::string each : categories) {
@@ -131,7 +131,7 @@ TEST_CASE("bytes over a number are drawn on a linear axis", "[pages]") {
           const auto* chart = std::get_if<Chart>(&panel);
           if (chart == nullptr || chart->bars || chart->y.unit != AxisUnit::kBytes) continue;
           ++charts;
-          // Chunks are powers of two, and the peak over them is flat until the chunk's logits dominate.
+          // Chunk sizes are powers of two, and the peak against them is flat until the chunk's logits dominate.
           CHECK((id == "chunk_curve" || !chart->x.logarithmic));
           INFO(fmt::format("{}: {}", chart->title, fmt::join(chart->categories, " ")));
           CHECK(is_even(chart->categories));

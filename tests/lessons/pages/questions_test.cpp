@@ -28,7 +28,7 @@ FigureData built_question(const char* id, const record::Recording& recording, Vi
   return find_figure(id)->build({.run = &ledger, .baseline = baseline ? &*baseline : nullptr, .view = view});
 }
 
-// Numbers of two sizes: even levels lose the small ones, 3 of 4; dynamic levels are off by a tenth there.
+// Numbers of two sizes: linear levels lose the small ones, 3 of 4; dynamic levels are off by a tenth for these.
 record::Recording moments(double dynamic_error = 0.1) {
   record::Recording run = tests::made_recording();
   record::Histogram way{

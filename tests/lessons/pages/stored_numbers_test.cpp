@@ -29,7 +29,7 @@ StoredNumbers two_numbers(Problems& problems) {
 
 TEST_CASE("every stored number is what its source gives, rounded as printed", "[pages]") {
   std::set<std::string_view> computed{"five_sequences.reserved",
-                                      "five_sequences.unlimited"};  // tests/cli/plan_test.cpp
+                                      "five_sequences.unlimited"};  // in tests/cli/plan_test.cpp
   for (const auto sources : {tests::sources_of_bytes(), tests::sources_of_times(), tests::sources_of_borders()})
     for (const auto source : sources)
       for (const auto& [name, value] : source()) {

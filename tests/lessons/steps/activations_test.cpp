@@ -1,4 +1,4 @@
-// Kept tensors against the stored runs, and over batch and sequence.
+// Kept tensors: compared with the stored runs, and by batch and sequence.
 #include <filesystem>
 #include <string>
 

@@ -18,7 +18,7 @@ namespace {
 const lessons::Figure& address_figure() { return *lessons::find_figure("address_space"); }
 
 // Two segments of 20 MiB, the second freed before the last event. The first has 8 MiB in use, a gap of 4 MiB left by a
-// block, 6 MiB for a request of 5 MiB, and 2 MiB never used.
+// freed block, 6 MiB for a request of 5 MiB, and 2 MiB never used.
 record::Recording two_segments() {
   record::Recording run(record::RunInfo{.demo = "train_step", .device = record::DeviceKind::kGpu, .cap = 26 * kMiB});
   const auto add = [&](EventKind kind, std::uint64_t storage, Bytes requested, Bytes block) {

@@ -1,4 +1,4 @@
-// Kernels below their step's memory: on its axis, with the model's names, selected, found and summed.
+// Kernels below their step's memory: on the same axis, with the model's names, selected, found and summed.
 #include <algorithm>
 #include <map>
 #include <string>

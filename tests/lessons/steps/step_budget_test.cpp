@@ -38,7 +38,7 @@ TEST_CASE("the report's five runs reach 1.5 to 46 percent of an RTX 4090") {
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     INFO(budgets[i].name);
     CHECK(100 * budgets[i].mfu() == Approx(expected[i]).margin(0.05));
-    CHECK(budgets[i].again / budgets[i].model == Approx(recomputed));  // whole layers
+    CHECK(budgets[i].again / budgets[i].model == Approx(recomputed));  // whole layers are recomputed
     CHECK(sum(budgets[i]) == Approx(1));
   }
 }

@@ -63,7 +63,7 @@ TEST_CASE("eight launches move nine times the bytes of one") {
   const TrafficForm &eager = panel.forms[0], &fused = panel.forms[1];
   CHECK(eager.kernels.size() == 8);
   CHECK(fused.kernels.size() == 1);
-  CHECK(eager.moved() / kMiB == 288);  // in 8,192 × 1,024 numbers: 48 + 64 + 32 + 64 + 48 + 32
+  CHECK(eager.moved() / kMiB == 288);  // for 8,192 × 1,024 numbers, in MiB: 48 + 64 + 32 + 64 + 48 + 32
   CHECK(fused.moved() / kMiB == 32);
   CHECK(eager.kept() / kMiB == 48);  // x in fp32, and the numbers multiplied by w
   CHECK(fused.kept() == 4 * 1024);

@@ -76,7 +76,7 @@ TEST_CASE("RoPE turns back and keeps lengths, and cross entropy's gradient adds 
   double sum = 0;
   for (const double each : dx) sum += each;
   CHECK(std::abs(sum) < 1e-12);
-  CHECK(dx[2] < 0);  // only the label's is negative
+  CHECK(dx[2] < 0);  // only the label's gradient is negative
 }
 
 TEST_CASE("differences over a large h are far from the derivative, and so are those over a tiny one") {

@@ -204,7 +204,7 @@ TEST_CASE("at the end of backward a parameter takes 16, 16 or 8 bytes, and for a
                                                 {"precision=bf16 moments=fp32", 12, 2}}) {
     INFO(precision);
     CHECK(standing(precision) == bytes * kP + table * kTable);
-    CHECK(standing(precision + std::string(" fused.embedding=on")) == bytes * kP);  // added to the head's
+    CHECK(standing(precision + std::string(" fused.embedding=on")) == bytes * kP);  // added to the head's gradient
     CHECK(loss(precision, Category::kGradients) == 0);
   }
   CHECK(end("precision=bf16_mixed", Category::kOptimizerState) == 14'829'772'800);  // 12 P

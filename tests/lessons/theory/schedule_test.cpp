@@ -100,7 +100,7 @@ TEST_CASE("over k the memory follows n / k + k") {
   }
   CHECK(charts[0]->series[0].points[3].y == 8);   // 4 kept, 2 recomputed, 2 gradients
   CHECK(charts[1]->series[0].points[0].y == 15);  // no recompute
-  CHECK(charts[1]->series[0].points[3].y == 26);  // plus the 12 that are not kept, except the last
+  CHECK(charts[1]->series[0].points[3].y == 26);  // plus the 12 nodes that are not kept, except the last
 }
 
 TEST_CASE("the loss by chunks holds dX, dW and one chunk's logits, with the settings' shape and chunks") {

@@ -16,7 +16,7 @@ using namespace headroom;
 using nlohmann::json;
 using tests::TemporaryFolder;
 
-// Lengths as published with Mixtral-8x7B-v0.1, Qwen3-30B-A3B, Qwen1.5-MoE-A2.7B and gemma-2-2b.
+// Sizes as published with Mixtral-8x7B-v0.1, Qwen3-30B-A3B, Qwen1.5-MoE-A2.7B and gemma-2-2b.
 json mixtral() {
   return {{"model_type", "mixtral"},      {"hidden_size", 4096},       {"intermediate_size", 14336},
           {"num_hidden_layers", 32},      {"num_attention_heads", 32}, {"num_key_value_heads", 8},

@@ -125,7 +125,7 @@ TEST_CASE("biases of attention follow the model type and attention_bias") {
   const llama::Config biased = config_of(with(tests::config_json(tests::kSmall), "attention_bias", true));
   CHECK((biased.qkv_bias && biased.o_bias && !biased.qk_norm));
   CHECK(numbers_of(biased) == llama::num_parameters(biased));
-  // Biases of two layers: 2 · 8 + 2 · 8 for queries, keys and values, 16 for the output.
+  // Biases of two layers, each with 2 · 8 for queries, 2 · 8 for keys and values together, 16 for the output.
   CHECK(llama::num_parameters(biased) == llama::num_parameters(plain) + 2 * (16 + 2 * 8 + 16));
   const llama::Config both = config_of(with(qwen3(), "attention_bias", true));
   CHECK((both.qkv_bias && both.o_bias && both.qk_norm));

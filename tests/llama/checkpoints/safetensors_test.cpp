@@ -216,7 +216,7 @@ TEST_CASE("a folder of links is a valid checkpoint") {
   const auto move = [&](const std::filesystem::path& from, const std::filesystem::path& to, const std::string& link) {
     for (const char* const name : {"config.json", "model.safetensors"}) {
       std::filesystem::rename(from / name, to / name);
-      std::filesystem::remove(snapshot / name);  // already a link
+      std::filesystem::remove(snapshot / name);  // a link if it was moved before
       std::filesystem::create_symlink(link + "/" + name, snapshot / name);
     }
   };
@@ -260,7 +260,7 @@ TEST_CASE("each defect of a safetensors file is named") {
                all[kQ]["shape"] = {16, 8};
              })),
              ContainsSubstring("Tensor " + kQ) && ContainsSubstring("does not match its 1024 bytes"));
-  // 4 · (2⁶² + 256) is 1024 in 64 bits.
+  // In 64 bits, 4 · (2⁶² + 256) wraps to 1024.
   CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = json::array({(std::int64_t{1} << 62) + 256}); })),
              ContainsSubstring("does not match its 1024 bytes"));
   CHECK_THAT(refusal(header([](json& all) { std::swap(all[kQ]["data_offsets"][0], all[kQ]["data_offsets"][1]); })),

@@ -76,10 +76,10 @@ TEST_CASE("resumed runs share a schedule if each names its end, and otherwise ha
   CHECK(trained(joined(cosine, saving(first)), 4) == std::vector<double>(whole.begin(), whole.begin() + 4));
   CHECK(trained(joined(cosine, {"resume=" + first}), 4) == std::vector<double>(whole.begin() + 4, whole.end()));
   CHECK(trained(joined(cosine, {"resume=" + first, "schedule_steps=0"}), 4) ==
-        std::vector<double>(whole.begin() + 4, whole.end()));  // 4 steps after 4 are 8
+        std::vector<double>(whole.begin() + 4, whole.end()));  // the schedule ends at step 4 + 4 = 8
   CHECK(trained(joined(cosine, {"schedule_steps=0"}), 4).back() != whole[3]);
 
-  // Linear over two steps: the full rate, then half.
+  // Linear schedule over two steps: the full rate, then half.
   const Settings constant = joined(kMicro, {"learning_rate=0.004"});
   trained(joined(constant, saving(second)), 1);
   const std::vector<double> halved = trained(joined(constant, {"learning_rate=0.002", "resume=" + second}), 2);
@@ -121,7 +121,7 @@ TEST_CASE("merged adapters compute the same as separate ones") {
         make_run({"model=custom", "batch=2", "seq=16", "weights=" + (folder.path() / "merged").string()}, kCpu);
     const auto beside = make_run(joined(settings, {"resume=" + (folder.path() / "beside").string()}), kCpu);
     merged->step(4);
-    beside->step(0);  // the same data
+    beside->step(0);  // the same data: resumed after 4 steps
     CHECK(merged->loss() == Approx(beside->loss()).epsilon(1e-6));
   }
 }

@@ -1,4 +1,4 @@
-// Adapters: the model first equals the base model, later W + α/r · B A; the adapters' bytes and plans.
+// Adapters: the model first equals the base model, later one with weights W + α/r · B A; the adapters' bytes and plans.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -290,13 +290,13 @@ TEST_CASE("a planned step with adapters has the CPU step's allocations, one by o
 TEST_CASE("adapters have the bytes of their formulas") {
   const auto bytes = [](std::int64_t elements) { return Bytes{4 * elements}; };
   const Logs lora = logs({"adapters=lora"}, kPlanForCpu), qlora = logs({"adapters=qlora"}, kPlanForCpu);
-  // Weights: the whole base, and r (I + O) per projection; in four bits nf4_bytes() per projection.
+  // LoRA's weights: the whole base, and r (I + O) per projection. In QLoRA's base, a projection takes nf4_bytes().
   CHECK(level(lora.setup, Category::kWeights).last ==
         bytes(kOtherElements + projection_elements() + adapter_elements()));
   Bytes quantised = 0;
   for (const std::int64_t area : kAreas) quantised += kLayers * kernels::nf4_bytes(area);
   CHECK(level(qlora.setup, Category::kWeights).last == bytes(kOtherElements + adapter_elements()) + quantised);
-  // NF4 with double quantization: 4 + 8/64 + 32/(64·256) bits, and a mean per matrix.
+  // NF4 with double quantization: 4 + 8/64 + 32/(64·256) bits per weight, and a mean per matrix.
   CHECK(kernels::nf4_bytes(2048 * 2048) == 2048 * 2048 / 2 + 65536 + 1024 + 4);
   for (const Logs* log : {&lora, &qlora}) {
     CHECK(level(log->setup, Category::kOptimizerState).last == bytes(2 * adapter_elements()));

@@ -31,7 +31,7 @@ TEST_CASE("every gradient of a step with a technique equals the plain step's") {
       {{.attention = llama::Attention::kEager}, {.selective = true}},
       {{}, {.micro_batches = 4}},
       {{.embedding = true}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .micro_batches = 2}},
-      // AdamW's loss would hide a wrong scale of all gradients. Powers of two cause no rounding.
+      // Losses of AdamW's steps would hide a wrong scale of all gradients. Powers of two cause no rounding.
       {{}, {.loss_scale = at::full({}, 1024.0F)}},
       {{}, {.loss_scale = at::full({}, 1024.0F), .micro_batches = 4}},
       {{}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .loss_scale = at::full({}, 1024.0F)}},
@@ -53,7 +53,7 @@ TEST_CASE("every gradient of a step with a technique equals the plain step's") {
 }
 
 TEST_CASE("recomputed layers change no bit of the loss or of a gradient") {
-  llama::Config small = *llama::find_config("tiny");  // enough for bytes
+  llama::Config small = *llama::find_config("tiny");  // the text's bytes need only 256 ids
   small.vocab_size = 256;
   small.intermediate_size = 192;
   const std::int64_t seq = 16, samples = 4;

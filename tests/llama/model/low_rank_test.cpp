@@ -51,7 +51,7 @@ void copy_weights(const llama::Model& from, llama::Model& to) {
   for (std::size_t i = 0; i < source.size(); ++i) at::Tensor(target[i].tensor).copy_(source[i].tensor);
 }
 
-// Mean loss over text drawn independently of the training's.
+// Mean loss over batches drawn independently of the training's.
 double loss_on(const llama::Model& model, const std::string& text) {
   const at::AutoGradMode grad_mode(false);
   constexpr int kBatches = 8;

@@ -31,7 +31,7 @@ std::vector<std::string> one_b(const std::vector<std::string>& more) {
 }  // namespace
 
 TEST_CASE("each GEMM shape of a micro-batch is listed once, and the head's only if its loss is not chunked") {
-  // Three GEMMs each for q and o, k and v, gate and up, down.
+  // Three GEMMs each for: q and o; k and v; gate and up; down.
   const auto chunked = products(one_b({"precision=bf16", "loss=flce"}));
   CHECK(chunked.size() == 12);
   CHECK(std::ranges::all_of(chunked, [](const LinearProduct& each) {

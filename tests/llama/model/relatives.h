@@ -16,7 +16,7 @@ inline llama::Config relative(bool qkv_bias, bool o_bias, bool qk_norm) {
   return config;
 }
 
-// Like Qwen2, Llama with attention_bias, Qwen3, and Qwen3 with attention_bias.
+// Configs like Qwen2; Llama with attention_bias; Qwen3; Qwen3 with attention_bias.
 inline const std::array<llama::Config, 4> kRelatives{relative(true, false, false), relative(true, true, false),
                                                      relative(false, false, true), relative(true, true, true)};
 

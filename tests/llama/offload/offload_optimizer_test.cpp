@@ -65,7 +65,7 @@ TEST_CASE("a loss scale is removed from the gradients, and an overflowing layer 
   CHECK(optimizer.loss_scale() == 2);
   with_gradient(4, 4);
   with_gradient(4, 4);
-  CHECK(optimizer.loss_scale() == 4);  // two steps without overflow
+  CHECK(optimizer.loss_scale() == 4);  // doubled by two steps without overflow
 }
 
 TEST_CASE("overflowed steps do not count in the next step's bias corrections") {

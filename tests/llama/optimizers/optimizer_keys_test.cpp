@@ -205,11 +205,11 @@ TEST_CASE("gradients are clipped like torch's, with every optimizer") {
   const double tolerance = narrow ? 0.05 : in_8_bits ? 0.01 : 1e-4;
   for (std::size_t i = 0; i < begin.size(); ++i) {
     CAPTURE(plain.weights()[i].name);
-    if (narrow && begin[i].dim() == 1) continue;  // ones, whose 16-bit neighbors are farther away than a step
+    if (narrow && begin[i].dim() == 1) continue;  // norms of ones, whose 16-bit neighbors are more than a step away
     const double change = (exact[i] - begin[i]).norm().item<double>();
     CHECK((clipped[i] - exact[i]).norm().item<double>() <= tolerance * change);
     CHECK((clipped[i] - unclipped[i]).norm().item<double>() > 0.1 * (unclipped[i] - begin[i]).norm().item<double>());
-    CHECK(at::equal(free[i], unclipped[i]));  // the norm is below 9
+    CHECK(at::equal(free[i], unclipped[i]));  // not clipped: the norm is below 9
   }
 }
 

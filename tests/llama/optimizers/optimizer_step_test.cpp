@@ -90,7 +90,7 @@ TEST_CASE("each optimizer keeps its bytes per parameter between steps") {
   };
   for (const char* mixed : {"precision=fp16_mixed", "precision=bf16_mixed"}) {
     CHECK(bytes({mixed}, Category::kWeights) == 2 * parameters);
-    // Scale, inverse, last value and two counts take 4 bytes each; skipped and all steps 8.
+    // Scale, inverse, last value and two counts take 4 bytes each; the numbers of skipped and of all steps 8.
     const record::Bytes scaling = std::string_view(mixed) == "precision=fp16_mixed" ? 5 * 4 + 2 * 8 : 0;
     CHECK(bytes({mixed}, Category::kOptimizerState) == 12 * parameters + scaling);
   }
@@ -203,7 +203,7 @@ TEST_CASE("mixed precision has losses close to fp32's") {
       Settings{"precision=fp16_mixed", "fused.cross_entropy=on", "accumulate=2", "batch=1"});
   CAPTURE(text_of(settings));
   const std::vector<double> wide = losses(kSmallSettings, 12), mixed = losses(joined(kSmallSettings, settings), 12);
-  // Random numbers depend on the type, so losses agree like those of two seeds.
+  // Random numbers depend on the type, so losses agree only like those of two seeds.
   CHECK(mixed.back() == Approx(wide.back()).epsilon(0.05));
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("a step with histogram=on counts every gradient by its exponent") {
   CHECK(gradients.step == 1);
   const std::int64_t counted = std::accumulate(gradients.counts.begin(), gradients.counts.end(), std::int64_t{0});
   CHECK(counted + gradients.zeros + gradients.not_finite == run->num_parameters());
-  // Counts are unscaled: a mean loss of 5.7 nats gives no gradients above 1, but times 65,536 it would.
+  // Gradients are counted unscaled: a mean loss of 5.7 nats gives none above 1, but times 65,536 it would.
   CHECK(gradients.low_exponent + static_cast<int>(gradients.counts.size()) <= 1);
   CHECK(counted > run->num_parameters() / 2);
   CHECK(make_run(kSmallSettings, kCpu)->step(0) == experiments::StepResult::kDone);

@@ -122,7 +122,8 @@ TEST_CASE("the plan of a GPU step uses the GPU's attention kernels") {
 TEST_CASE("memory per token of Llama 3.2 1B in bf16 equals the measured eager Hugging Face model's") {
   install_allocation_log();
   // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes per token, or 1,621,004 with every
-  // layer checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H for the first term.
+  // layer checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8; if checkpointed, the first term is
+  // L·2H.
   const auto peak = [](const char* batch, const char* checkpointing) {
     return sum(peak_by_category(
         whole_run({"model=llama-3.2-1b", "precision=bf16", "seq=1024", batch, checkpointing}, kPlanForGpu)));

@@ -48,7 +48,7 @@ inline void set(record::Params& params, const std::string& assignment) {
   REQUIRE(params.set_assignment(assignment).ok());
 }
 
-// Sets both in order, with their requirements. Returns false if one has no effect or changes the other.
+// Sets both positions in order, each with its requirements. Returns false if one has no effect or changes the other.
 inline bool set_both(record::Params& params, const Position& one, const Position& other) {
   for (const Position* position : {&one, &other}) {
     const record::ParamSpec& spec = *position->spec;

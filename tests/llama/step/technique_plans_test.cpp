@@ -58,13 +58,13 @@ std::string said(const Params& params) {
   return words;
 }
 
-// Checks each allowed step once, and returns their number.
+// Checks each allowed step once, and returns the number of steps.
 template <class Check>
 int for_each_step(const Settings& base, bool pairs, Check check) {
   const std::vector<Position> all = positions();
   std::set<std::string> done;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = i; j < (pairs ? all.size() : i + 1); ++j) {  // j = i: alone
+    for (std::size_t j = i; j < (pairs ? all.size() : i + 1); ++j) {  // j = i: a technique alone
       Params params = base_step(base);
       if (!set_both(params, all[i], all[j]) || experiments::refused_combination(params)) continue;
       const std::string words = said(params);
@@ -76,7 +76,7 @@ int for_each_step(const Settings& base, bool pairs, Check check) {
   return static_cast<int>(done.size());
 }
 
-// Several techniques, each combined with every other one.
+// Groups of techniques, each combined with every other technique.
 const std::vector<Settings> kTogether{
     {"precision=bf16_mixed", "attention=eager", "checkpointing=layer"},
     {"precision=fp16_mixed", "offload.optimizer=host", "checkpointing=layer"},

@@ -286,7 +286,7 @@ TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes per token for Llama 3.2 1B
 
   CHECK(at_8 - peak("batch=8", "loss=hf_2024", "keep_output=off") == kTokens * 128'256 * 4);
 
-  // hf_2025: 14 V, while backward holds the output, its log-softmax and both gradients.
+  // hf_2025: 14 V bytes per token, while backward holds the output, its log-softmax and the gradients of both.
   const double later = static_cast<double>(peak("batch=16", "loss=hf_2025", "keep_output=on") -
                                            peak("batch=8", "loss=hf_2025", "keep_output=on")) /
                        kTokens;

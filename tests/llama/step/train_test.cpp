@@ -60,11 +60,11 @@ TEST_CASE("the loss falls on real text") {
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
   const double last = run->loss();
   std::cout << precision << ": loss " << first << " to " << last << ", " << duration.count() / 29 << " s a step\n";
-  CHECK(last < std::log(256.0));  // below equally likely bytes
+  CHECK(last < std::log(256.0));  // below the loss of equally likely bytes
   CHECK(last < 0.6 * first);
 }
 
-// Processor time, because the machine may be busy; of all threads, as if evenly shared: 0.4 to 1 s on two slow cores.
+// Processor time, because the machine may be busy, divided by the number of threads: 0.4 to 1 s on two slow cores.
 TEST_CASE("a default step takes at most seconds") {
   const auto run = make_run({"steps=4"}, kCpu);
   run->step(0);

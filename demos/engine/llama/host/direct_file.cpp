@@ -28,7 +28,7 @@ std::filesystem::path temporary_path() {
          ("headroom-" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".state");
 }
 
-// Ignores the signal that ends a process at a file size limit; the error is enough.
+// Ignores the signal that ends a process at its file size limit; the error is enough.
 int reserve(int descriptor, Bytes bytes) {
   struct sigaction ignore {
   }, before{};
@@ -56,8 +56,8 @@ record::Result<std::unique_ptr<DirectFile>> DirectFile::create(const std::filesy
     return refused(error == ENOSPC || error == EFBIG ? "the disk has no space for " + record::format_bytes(bytes)
                                                      : reason(error));
   }
-  // Direct I/O begins only now: if the system cannot reserve, the C library writes single bytes, which direct I/O
-  // refuses.
+  // Direct I/O begins only after the reservation: if the file system cannot reserve, the C library writes single bytes,
+  // which direct I/O refuses.
   const bool direct = fcntl(descriptor, F_SETFL, O_DIRECT) == 0;
   return std::unique_ptr<DirectFile>(new DirectFile(descriptor, direct, where));
 }

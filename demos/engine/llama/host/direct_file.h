@@ -16,17 +16,17 @@ class DirectFile {
   static constexpr record::Bytes kBlock = 4096;
 
   // Creates a file and reserves its bytes, so a full disk fails here, not during a step. The file is unlinked
-  // immediately. Empty `path`: in the temporary folder.
+  // immediately. An empty `path` means the temporary folder.
   static record::Result<std::unique_ptr<DirectFile>> create(const std::filesystem::path& path, record::Bytes bytes);
   ~DirectFile();
   DirectFile(const DirectFile&) = delete;
   DirectFile& operator=(const DirectFile&) = delete;
 
-  // Both are thread-safe, and throw std::runtime_error with a sentence.
+  // write() and read() are thread-safe, and throw std::runtime_error with a sentence.
   void write(record::Bytes offset, const void* data, record::Bytes bytes) const;
   void read(record::Bytes offset, void* data, record::Bytes bytes) const;
 
-  // False if there is no direct I/O and the page cache is used.
+  // False if there is no direct I/O, so that the page cache is used.
   bool direct() const { return direct_; }
 
  private:

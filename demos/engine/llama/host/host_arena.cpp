@@ -1,5 +1,5 @@
-// Allocates by mmap and locks by cudaHostRegister, or allocates by cudaMallocManaged. PyTorch's allocator of locked
-// memory rounds sizes up to powers of two: 18 MiB to 32 MiB.
+// Allocates by mmap and locks by cudaHostRegister, or allocates by cudaMallocManaged. PyTorch's allocator of
+// page-locked memory would round sizes up to powers of two: 18 MiB to 32 MiB.
 #include "demos/engine/llama/host/host_arena.h"
 
 #include <sys/mman.h>

@@ -36,11 +36,13 @@ class HostArena {
     void (*unlock)(void* block) = nullptr;
   };
 
-  // Locks pages only for CUDA. On meta it allocates nothing but reports blocks. `most`: available bytes; 0 if unknown.
+  // Locks pages only for CUDA. On meta it allocates nothing, but still reports blocks. `most`: available bytes; 0 if
+  // unknown.
   explicit HostArena(at::Device device, record::Bytes most = 0);
   HostArena(at::Device device, record::Bytes most, PageLock lock);
 
-  // `other`: bytes of the same memory that the device has taken, if it is the CPU; called before each block.
+  // `other` returns the bytes of the same memory that the device, if it is the CPU, has taken; called before each
+  // block.
   void shares_with(std::function<record::Bytes()> other) { other_ = std::move(other); }
 
   // A contiguous, uninitialized tensor on the CPU (on meta in a plan; on the device if managed), reported to the

@@ -25,16 +25,16 @@ struct OffloadOptions {
 // Owns the objects that move data. Must outlive model, optimizer and steps.
 class Offload {
  public:
-  // `host_memory`: available bytes; 0: unknown. `of_device`: bytes taken since then by a device that is the CPU; may be
-  // empty.
+  // `host_memory`: available bytes; 0 if unknown. `of_device` returns the bytes that the device, if it is the CPU, has
+  // taken since `host_memory` was measured; may be empty.
   Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory,
           std::function<record::Bytes()> of_device = {});
 
-  // Call before the model is built. Returns ModelSource::layer_made; may be empty.
+  // Call before the model is built. Returns a function for ModelSource::layer_made, which may be empty.
   std::function<void(LayerWeights&)> layer_made(const Config& config, const TrainOptions& step);
   // Call after the model is built. Adds hooks to the step. `batch`: samples per micro-batch.
   void install(const Model& model, std::int64_t batch, std::int64_t seq, TrainOptions& step);
-  // Creates an optimizer that steps on the host, and adds hooks to the step. Only with OffloadOptions::optimizer.
+  // Creates an optimizer that steps on the host, and adds hooks to the step. Call only with OffloadOptions::optimizer.
   std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters, HostAdamWOptions how,
                                             TrainOptions& step);
 

@@ -1,4 +1,4 @@
-// Copies inputs out in forward, and back in backward, one input ahead.
+// Copies layer inputs to the host in forward, and back to the device in backward, one input ahead.
 #include "demos/engine/llama/host/offload_checkpoints.h"
 
 #include <utility>
@@ -32,12 +32,12 @@ HostCheckpoints::~HostCheckpoints() {
 void HostCheckpoints::keep(std::int64_t segment, const at::Tensor& x) {
   if (segment > 0) {
     Slot& left = slots_[static_cast<std::size_t>(segment - 1)];
-    left.moved.device_waits();  // later users of its memory wait for the copy
+    left.moved.device_waits();  // later users of this input's memory wait for the copy
     left.device = at::Tensor();
   }
   Slot& slot = slots_[static_cast<std::size_t>(segment)];
   slot.device = x;
-  if (segment + 1 == static_cast<std::int64_t>(slots_.size())) return;  // backward reads this input first
+  if (segment + 1 == static_cast<std::int64_t>(slots_.size())) return;  // not copied: backward reads this input first
   to_host_.wait_for_device();
   to_host_.copy(slot.host, x);
   slot.moved = to_host_.done();

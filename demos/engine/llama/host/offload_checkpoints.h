@@ -25,7 +25,7 @@ class HostCheckpoints final : public CheckpointStore {
  private:
   struct Slot {
     at::Tensor host;
-    at::Tensor device;  // while being copied
+    at::Tensor device;  // defined while the input is being copied
     CopyDone moved;
   };
   void fetch(std::int64_t segment);

@@ -20,9 +20,9 @@ class CopyDone {
   std::shared_ptr<const Event> event_;  // null: reached
 };
 
-// Copies in order on a separate stream, one lane per direction. On the CPU copies are synchronous, on meta no-ops. Both
-// tensors must be contiguous, of the same size and type, and kept until the copy is done. (`record_stream` would free
-// blocks unpredictably late.)
+// Copies in order on a separate stream, one lane per direction. On the CPU copies are synchronous, on meta no-ops. A
+// copy's tensors must be contiguous, of the same size and type, and kept until the copy is done. (`record_stream` would
+// free blocks unpredictably late.)
 class CopyLane {
  public:
   explicit CopyLane(at::Device device);

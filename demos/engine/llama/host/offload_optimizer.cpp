@@ -20,10 +20,10 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-// Elements copied at once: 16 Mi 16-bit weights are 32 MiB, 0.6 ms on PCIe 5. With pieces, copies and updates of the
+// Elements copied at once: 16 Mi 16-bit weights are 32 MiB, 0.6 ms on PCIe 5. Pieces let copies and updates of the
 // embedding's 263·10⁶ weights overlap at the end of a step.
 constexpr std::int64_t kPiece = std::int64_t{1} << 24;
-// Elements per piece in a file, of which three are in memory, at 12 bytes per weight.
+// Elements per piece of a state file. Three pieces are in memory, at 12 bytes per weight.
 constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;
 at::ScalarType gradient_type(const at::Tensor& weight, const HostAdamWOptions& options) {
   return weight.is_same(options.fp32_gradient) ? at::kFloat : weight.scalar_type();
@@ -173,7 +173,7 @@ void HostAdamW::make_file() {
   if (!file) throw std::runtime_error(file.error().message);
   file_ = std::make_unique<StateFile>(std::move(file).value(), largest, arena_);
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i].host.master.defined()) continue;  // only moments are in the file: all zeros
+    if (states_[i].host.master.defined()) continue;  // the file has only moments, which start as zeros
     for (const Piece& piece : pieces_of(i)) {
       file_->ahead(place_of(piece), bytes_of(piece));
       const CpuAdamWState state = read_state(piece, file_->take());
@@ -238,8 +238,7 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
   queue_.wakes.notify_all();
 }
 
-// Checked on the device, because an H200's memory is thirty times as fast as its host's, and the optimizer needs the
-// host's memory.
+// Checked on the device, because an H200's memory is thirty times as fast as its host's, which the optimizer needs.
 at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t number) {
   if (!overflow_.defined()) return {};
   const Scope scope(number_of(Op::kOverflow));

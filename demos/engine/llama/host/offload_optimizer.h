@@ -86,14 +86,14 @@ class HostAdamW final : public Optimizer, public LayerHooks {
 
   // Takes gradients that gradients_ready() has not taken.
   void update(std::span<const std::size_t> which) override;
-  // The host waits for the CPU's part, the device for the weights.
+  // The host waits for the CPU's part, and the device for the weights.
   void end_step() override;
   void set_learning_rate(double rate) override { adamw_.set_learning_rate(rate); }
   // Includes the loss scale. Not available for states in a file.
   std::vector<StateTensor> state() override;
   void restored() override;
 
-  // The next and the last step's loss scale, and the number of steps in which a group overflowed.
+  // The loss scale of the next step and of the last one, and the number of steps in which a group overflowed.
   double loss_scale() const { return scale_.scale; }
   double last_scale() const { return scale_.last; }
   std::int64_t skipped_steps() const { return scale_.skipped; }
@@ -105,7 +105,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
  private:
   struct State {
     CpuAdamWState host;         // in a file: no moments, and no master of 16-bit weights
-    at::Tensor device;          // the weight, [n]; undefined: only on the host
+    at::Tensor device;          // the weight, [n]; undefined if it is only on the host
     record::Bytes in_file = 0;  // offset of the weight's pieces
     std::int64_t steps = 0;     // t of the bias corrections
   };
@@ -119,8 +119,8 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void hand_over(std::span<const std::size_t> which);
   void let_gradients_go();
 
-  // Checks for an infinity or a NaN. Returns the flag, int32 [1] on the device; undefined without a loss scale.
-  // `number`: one of their weights, whose flag is used.
+  // Checks gradients for an infinity or a NaN. Returns the flag, int32 [1] on the device; undefined without a loss
+  // scale. `number`: index of one of the gradients' weights; its flag is used.
   at::Tensor look_at(std::span<const at::Tensor> gradients, std::size_t number);
 
   // Worker thread: passes gradients to the stepping threads.

@@ -45,7 +45,7 @@ ParameterStream::~ParameterStream() { to_device_.finish(); }
 
 void ParameterStream::take(LayerWeights& weights) {
   const at::AutoGradMode grad_mode(false);
-  constexpr std::int64_t kAlignment = 128;  // elements; as with separate tensors
+  constexpr std::int64_t kAlignment = 128;  // elements; as separate tensors are aligned
   Layer layer;
   std::int64_t size = 0;
   for (const LayerMember& member : layer_members()) {

@@ -32,7 +32,7 @@ class StateFile {
   static record::Bytes room(record::Bytes bytes);
 
   // Called piece by piece on the worker thread: ahead() begins a read, take() waits for it, put_back() begins the
-  // write. At most two pieces are ahead of the last put_back(). They throw what DirectFile throws.
+  // write. At most two pieces are ahead of the last put_back(). All three throw what DirectFile throws.
   void ahead(record::Bytes offset, record::Bytes bytes);
   at::Tensor take();  // uint8 [bytes], valid until put_back()
   void put_back();

@@ -34,7 +34,7 @@ struct Adapter {
 
 struct LayerAdapters {
   std::array<Adapter, kProjectionKinds> beside;                               // undefined: no adapter
-  std::array<std::optional<kernels::Nf4Matrix>, kProjectionKinds> quantised;  // of kQlora; LayerWeights are undefined
+  std::array<std::optional<kernels::Nf4Matrix>, kProjectionKinds> quantised;  // for kQlora; LayerWeights are undefined
 };
 
 // For example "self_attn.q_proj".
@@ -48,7 +48,7 @@ Projection projection(const Model& model, std::int64_t layer, ProjectionKind kin
 // adapter has r (I + O) elements; an NF4 matrix takes kernels::nf4_bytes(I O) bytes.
 void add_adapters(Model& model, const AdapterOptions& options, std::uint64_t seed);
 
-// Quantizes one layer for kQlora during make_model(), so that all 16-bit weights never coexist.
+// Quantizes one layer for kQlora during make_model(), so that the 16-bit weights of all layers never coexist.
 void quantise_layer(Model& model, std::int64_t layer);
 
 // Adds α/r · B A to W and rounds the sum once.

@@ -27,10 +27,10 @@ AttentionKernel attention_kernel(Attention asked, record::DeviceKind target, at:
 at::Tensor causal_mask(std::int64_t length, const at::TensorOptions& options);
 
 // Causal softmax(q kᵀ / √D) v. q [B, A, T, D]; k, v [B, K, T, D]; result [B, A, T, D], stored as [B, T, A, D]. Fused
-// kernels keep q, k, v, the result and one fp32 per row (log-sum-exp), never T × T numbers. Dao 2023, arXiv:2307.08691;
-// Rabe and Staats 2021, arXiv:2112.05682. kEager, like Hugging Face's eager model, repeats k and v for every query
-// head. It keeps q, k and v and the probabilities [B, A, T, T] in fp32 and in the model's type. Only kEager reads
-// `mask_TT`.
+// kernels keep q, k, v, the result and one fp32 number per row (log-sum-exp), never T × T numbers. Dao 2023,
+// arXiv:2307.08691; Rabe and Staats 2021, arXiv:2112.05682. kEager, like Hugging Face's eager model, repeats k and v
+// for every query head. It keeps q, k, v, and the probabilities [B, A, T, T] twice: in fp32 and in the model's type.
+// Only kEager reads `mask_TT`.
 at::Tensor causal_attention(const at::Tensor& q_BATD, const at::Tensor& k_BKTD, const at::Tensor& v_BKTD,
                             AttentionKernel kernel, const at::Tensor& mask_TT = {});
 

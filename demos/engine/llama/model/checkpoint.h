@@ -21,7 +21,7 @@ class CheckpointStore {
 };
 
 // Consecutive layers for which only the input is kept. `layers` must be pure; objects that it refers to must outlive
-// backward. Since kRecompute needs only the graph, values may be unmade there (unmade.h).
+// backward. In phase kRecompute only the graph is needed, so values may be unmade (unmade.h).
 struct CheckpointedSegment {
   std::function<at::Tensor(const at::Tensor& x, record::Phase phase)> layers;  // phase: kForward, then kRecompute
   std::function<void()> before_backward;
@@ -29,8 +29,8 @@ struct CheckpointedSegment {
   std::int64_t number = 0;
 };
 
-// layers(x), keeping only x. Backward recomputes the layers with a graph, calls `before_backward` and runs a nested
-// backward pass, which accumulates the weights' gradients. Chen et al. 2016, arXiv:1604.06174.
+// Returns layers(x), but keeps only x. Backward recomputes the layers with a graph, calls `before_backward` and runs a
+// nested backward pass, which accumulates the weights' gradients. Chen et al. 2016, arXiv:1604.06174.
 at::Tensor checkpoint(const at::Tensor& x, CheckpointedSegment segment);
 
 }  // namespace headroom::llama

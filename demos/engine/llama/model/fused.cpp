@@ -27,7 +27,7 @@ using torch::autograd::variable_list;
 // Autograd accepts no undefined tensors.
 std::optional<at::Tensor> if_defined(const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; }
 
-// Returns dx in dy's memory and, unless the weight is frozen, its gradient.
+// Returns dx in dy's memory and, unless the weight is frozen, the weight's gradient.
 kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& norm_H,
                                      const at::Tensor& rstd, const at::Tensor& d_stream, std::uint16_t op) {
   const Scope scope(Category::kWorkspace, op);
@@ -81,7 +81,7 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     return outputs;
   }
 
-  // Takes LibTorch's own list of gradients, to free them here.
+  // Takes LibTorch's own list, to free its gradients here.
   static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &stream = saved[0], &norm_H = saved[1], &rstd = saved[2];
@@ -143,7 +143,7 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
 };
 
 // In fp8, writes dgate over gate and dup over up, and returns the codes of h for the weight's gradient. Processes some
-// rows at a time, so that values and codes of all rows never coexist.
+// rows at a time, so that all rows never exist both as values and as codes.
 at::Tensor fp8_swiglu_backward(const at::Tensor& dy, const Projection& down, const at::Tensor& gate_BTF,
                                const at::Tensor& up_BTF, std::uint16_t swiglu_op) {
   const at::Tensor gate_NF = rows(gate_BTF), up_NF = rows(up_BTF);

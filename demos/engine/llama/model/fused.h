@@ -25,14 +25,14 @@ struct NormedWeights {
   std::vector<Projection> projections;
 };
 
-// RMSNorm of x (+ residual, which may be undefined) and its projections as one graph node. Keeps the stream and one
-// fp32 per row. Unless `keep` is set, backward recomputes the normed stream if a projection needs it. It sums the
-// projections' gradients of the normed stream, and adds the stream's own in the norm's kernel. After the norm, use
-// `stream`, not x.
+// RMSNorm of x (+ residual, which may be undefined) and the projections of its result, as one graph node. Keeps the
+// stream and one fp32 number per row. Unless `keep` is set, backward recomputes the normed stream if a projection needs
+// it. Backward sums the projections' gradients of the normed stream, and adds the stream's own gradient in the norm's
+// kernel. After the norm, use `stream`, not x.
 NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w, double eps,
                                    bool keep);
 
-// norm(x). Keeps x and one fp32 per row.
+// norm(x). Keeps x and one fp32 number per row.
 at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps, std::uint16_t op);
 
 // The projection of h = silu(gate) ⊙ up. Keeps gate and up, and h if `keep` is set; else backward recomputes h if the

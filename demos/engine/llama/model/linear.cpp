@@ -42,7 +42,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     return outputs;
   }
 
-  // Takes LibTorch's own list of gradients, to free them here.
+  // Takes LibTorch's own list, to free its gradients here.
   static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule());
     const variable_list saved = ctx->get_saved_variables();
@@ -89,7 +89,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const bool fused = ctx->saved_data["fused"].toBool();
     at::Tensor dw_VH = (fused ? &fused_gradient : &composed_gradient)(gradients[0], ids_BT, weight_VH, op);
     if (!fused && add_to_wider(dw_VH, weight_VH.grad(), ctx->saved_data["on_cpu"].toBool(), op)) dw_VH = at::Tensor();
-    // Labels autograd's sum with a tied head's gradient, in case the sum allocates.
+    // Sets a label in case autograd allocates when it adds this to a tied head's gradient.
     set_backward_label(Category::kGradients, number_of(Op::kLmHead));
     return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
@@ -114,7 +114,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     return true;
   }
 
-  // Undefined if added to an existing gradient.
+  // Returns the gradient; undefined if it was added to an existing one.
   static at::Tensor fused_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
                                    std::uint16_t op) {
     at::Tensor table_VH = weight_VH.grad();
@@ -134,7 +134,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
 std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection> projections, Category output,
                                 InputKept kept) {
   std::vector<at::Tensor> results;
-  // Outside fp8 each projection is a separate node, which autograd may run as soon as its gradient exists.
+  // Without fp8, each projection is a separate node, which autograd may run as soon as its gradient exists.
   const std::size_t together = projections.front().fp8 != nullptr ? projections.size() : 1;
   for (std::size_t first = 0; first < projections.size(); first += together) {
     const std::span<const Projection> part = projections.subspan(first, together);

@@ -12,8 +12,8 @@
 
 namespace headroom::llama {
 
-// The part of its input that an fp8 GEMM keeps: one-byte codes, or the input itself if something else keeps or
-// recomputes it. Other formats keep the input.
+// An fp8 GEMM keeps one-byte codes of its input, or the input itself if something else keeps or recomputes it. Other
+// formats keep the input.
 enum class InputKept : std::uint8_t { kCodes, kItself };
 
 // Returns y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter; with an
@@ -22,7 +22,7 @@ at::Tensor linear(const at::Tensor& x, const Projection& projection, record::Cat
                   InputKept kept = InputKept::kCodes);
 std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection> projections, record::Category output,
                                 InputKept kept);
-// Only for the graph: y is unmade.
+// Builds only the graph: y is unmade.
 at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection);
 
 // Returns rows of the table. ids are int64, the result is [B, T, H]. Keeps ids. The gradient is a full table [V, H];

@@ -32,13 +32,14 @@ bool by_own_kernel(const LossOptions& options, const FusedKernels& fused);
 
 // Mean negative log-likelihood of the targets, in nats, fp32. x [B, T, H] after the final norm. `upstream` (fp32 [];
 // undefined: 1) is the gradient that backward begins with, and multiplies gradients computed here. While autograd is
-// off, none are computed.
+// off, no gradients are computed.
 //
 // kPlain: allocates logits [N, V] in the model's type and in fp32, and their fp32 log-softmax, which is kept. With
 // Model::fused.cross_entropy it allocates only the logits in the model's type, which their gradient overwrites.
-// kFlce: computes the gradients at once. Overwrites x, and adds the head's gradient to its `.grad`.
+// kFlce: computes the gradients already in forward. Overwrites x, and adds to the `.grad` of the head's weight.
 // kHf2024: fp32 logits replace those in the model's type as the output. A contiguous copy drops each sample's last
-// position; its log-softmax is kept. Forward holds 12·V bytes per token, and 4·V more while the previous output exists.
+// position; the copy's log-softmax is kept. Forward holds 12·V bytes per token, and 4·V more while the previous output
+// exists.
 // kHf2025: logits in the model's type are the output; the loss converts them to fp32, shifts the targets and ignores
 // the last position. Both kHf paths omit each sample's last target, which is not among its T ids.
 at::Tensor lm_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_BT,

@@ -54,8 +54,8 @@ CpuTiles cpu_tiles(std::int64_t length) {
   return {.queries = std::min(queries, length), .keys = std::min<std::int64_t>(512, length)};
 }
 
-// Threads that at::parallel_for uses for `count` items in parts of ⌈count / threads⌉: 4 items on 3 threads are two
-// parts of 2 (ATen/ParallelOpenMP.h).
+// Number of threads that at::parallel_for uses for `count` items in parts of ⌈count / threads⌉: 2 for 4 items and 3
+// threads, in two parts of 2 (ATen/ParallelOpenMP.h).
 std::int64_t busy_threads(std::int64_t count) {
   const auto parts_of = [count](std::int64_t size) { return (count + size - 1) / size; };
   return parts_of(parts_of(std::min<std::int64_t>(at::get_num_threads(), count)));
@@ -85,9 +85,10 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
   const auto fp32 = q.options().dtype(at::kFloat);
   const std::array<std::int64_t, 4> tiles{at::get_num_threads(), 2, tile.queries, tile.keys};
   const Tensor scratch = at::empty(tiles, fp32);
-  Tensor in_16_bits;  // the same, rounded for GEMMs
+  Tensor in_16_bits;  // `scratch` rounded for GEMMs
   if (q.scalar_type() != at::kFloat) in_16_bits = at::empty(tiles, q.options());
-  // Each thread allocates one such tensor per key head, for the query heads that share it; here all exist at once.
+  // Each thread allocates one such tensor per key head, for the query heads that share it; here those of all threads
+  // exist at once.
   std::vector<Tensor> row_sums;
   for (int i = 0; i < busy_threads(k.size(0) * k.size(1)); ++i) row_sums.push_back(at::empty({tile.queries}, fp32));
   return {dq, dk, dv};
@@ -97,8 +98,8 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
 
 using FlashResult = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
 
-// Parts into which a forward pass with few blocks splits the keys (flash_attn/flash_api.cpp, num_splits_heuristic() and
-// set_params_splitkv()): the fewest parts within 85 % of the best occupancy.
+// Number of parts into which a forward pass with few blocks splits the keys (flash_attn/flash_api.cpp,
+// num_splits_heuristic() and set_params_splitkv()): the fewest with at least 85 % of the best occupancy.
 std::int64_t key_splits(std::int64_t heads, std::int64_t length, std::int64_t dim) {
   constexpr std::int64_t kQueries = 64, kMost = 128;
   constexpr std::int64_t kPlaces = 2 * predict::kMultiprocessors;  // concurrent blocks
@@ -161,7 +162,7 @@ EfficientResult cuda_efficient(const Tensor& q, const Tensor&, const Tensor& v, 
   const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
   const Tensor out = at::empty({batch, length, heads, dim}, q.options()).transpose(1, 2);
   const Tensor log_sum_exp = at::empty({batch, heads, round_up(length, 32)}, q.options().dtype(at::kFloat));
-  const auto on_host = at::dtype(at::kLong);  // without dropout and outside a graph
+  const auto on_host = at::dtype(at::kLong);  // for seed and offset, without dropout and outside a CUDA graph
   return {out, log_sum_exp, at::empty({}, on_host), at::empty({}, on_host)};
 }
 
@@ -185,8 +186,8 @@ EfficientResult cuda_efficient_backward(const Tensor&, const Tensor& q, const Te
   return {dq, dk, dv, Tensor()};
 }
 
-// cuDNN's workspace as recorded on an H200: 256 bytes in forward; in backward dQ in fp32, row sums and, if heads share
-// a key, dK and dV per query head.
+// cuDNN's workspace as recorded on an H200: 256 bytes in forward; in backward: dQ in fp32, row sums and, if query heads
+// share a key head, dK and dV per query head.
 FlashResult cuda_cudnn(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor&, bool, double, bool,
                        bool, std::optional<double>) {
   const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);

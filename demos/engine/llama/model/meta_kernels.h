@@ -10,7 +10,7 @@ namespace headroom::llama {
 void install_meta_kernels();
 
 // While such an object lives, this thread's operators on a number and a meta tensor allocate as on the CPU: a tensor
-// for the number, and one in the meta tensor's type.
+// for the number, and another in the meta tensor's type.
 class NumbersOnCpu {
  public:
   NumbersOnCpu();

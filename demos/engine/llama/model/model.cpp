@@ -71,7 +71,7 @@ at::Tensor attention_block(const Model& model, const LayerWeights& w, const Proj
     const at::Tensor o_BATD = causal_attention(heads_first[0], heads_first[1], heads_first[2], kernel, mask_TT);
     return o_BATD.transpose(1, 2).reshape({o_BATD.size(0), o_BATD.size(2), -1});
   };
-  // A fused kernel keeps only its inputs and its result.
+  // Not with a fused kernel, which keeps only its inputs and its result.
   const bool again = selective && model.attention == AttentionKernel::kEager;
   const Rebuilt o_BTQ({q_BTAD.transpose(1, 2), k_BTKD.transpose(1, 2), v_BTKD.transpose(1, 2)}, attend, again);
   const InputKept kept = kept_if(again || model.attention != AttentionKernel::kEager);

@@ -96,9 +96,9 @@ struct ModelSource {
   std::function<void(LayerWeights&)> layer_made;
 };
 
-// Weights in the order of parameters(): drawn from N(0, 0.02²) with the seed, norms 1 and biases 0; or a checkpoint's,
-// converted one by one. Random numbers depend on the device. On meta no file is read. Polls `cancel` (may be null)
-// before every layer. Throws Cancelled and UnusableWeights.
+// Makes weights in the order of parameters(): random, drawn from N(0, 0.02²) with the seed, norms 1 and biases 0; or a
+// checkpoint's, converted one by one. Random numbers depend on the device. On meta no file is read. Polls `cancel` (may
+// be null) before every layer. Throws Cancelled and UnusableWeights.
 Model make_model(const Config& config, const FusedKernels& fused, const ModelPlace& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 
@@ -111,7 +111,7 @@ std::vector<Parameter> parameters(const Model& model);
 std::vector<Parameter> trainable_parameters(const Model& model);
 
 // x / √(mean(x²) + ε) · w over the last dimension, from plain operators like Hugging Face's eager model: with bf16 it
-// keeps x in fp32, the 1/√ and the normalized x. Zhang and Sennrich 2019, arXiv:1910.07467.
+// keeps x and 1/√(mean(x²) + ε) in fp32, and the normalized x in bf16. Zhang and Sennrich 2019, arXiv:1910.07467.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps, std::uint16_t op);
 
 // Rotates pairs (j, j + D/2) of every head by position · frequency_j. x [B, T, heads, D]. Su et al. 2021,
@@ -121,15 +121,15 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
 // silu(gate) ⊙ up. Shazeer 2020, arXiv:2002.05202.
 at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF);
 
-// θ^(−2j/D), j < D/2, scaled by the config.
+// θ^(−2j/D), j < D/2, scaled as the config says.
 std::vector<float> rope_frequencies(const Config& config);
 
 struct LayerOptions {
   // Recomputes cheap results (norms, SwiGLU's product, eager attention's scores; see rebuilt.h), and keeps the results
   // of GEMMs and the inputs of norms over heads. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
   bool selective = false;
-  // Only the graph is needed. Backward reads only the inputs of the last GEMM and the last sum, so their results are
-  // unmade (unmade.h). The last GEMM has 28 % of a layer's weights in Llama 3.2 1B.
+  // Only the graph is needed. Backward reads only the inputs of the last GEMM and of the last sum, so the results of
+  // both are unmade (unmade.h). The last GEMM has 28 % of a layer's weights in Llama 3.2 1B.
   bool for_backward = false;
 };
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH,

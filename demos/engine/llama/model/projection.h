@@ -35,14 +35,14 @@ bool needs_input(const Projection& p);
 // Each projection's defined W, b, A and B, for the graph.
 std::vector<at::Tensor> tensors_of(std::span<const Projection> projections);
 
-// An input shared by projections, with its fp8 codes by the first projection's scale.
+// An input shared by projections, with its fp8 codes, cast with the first projection's scale.
 struct ProjectionInput {
   at::Tensor x;             // [..., I]; in backward undefined if only codes were kept
   kernels::Fp8Codes codes;  // `rows` for y, `transposed` for weight gradients
   std::int64_t fp8_index = 0;
 };
 ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projections, bool for_y, bool for_gradients);
-// Input for y alone, if nothing else reads x: fp8 codes overwrite x.
+// Makes the input for y alone. Only if nothing else reads x, because fp8 codes overwrite it.
 ProjectionInput input_used_up(const at::Tensor& x, const Projection& p);
 // For a trained fp8 weight in backward: computes the input's codes for the weight gradient, unless they exist, and
 // frees x.
@@ -53,12 +53,13 @@ struct Projected {
   at::Tensor low_NR;  // x Aᵀ, for backward; undefined without an adapter
 };
 
-// An fp32 adapter of 16-bit weights computes in fp32, like PEFT's: inputs are converted for each GEMM and freed, and
-// the sum with W's share is rounded once.
+// An fp32 adapter of 16-bit weights computes in fp32, like PEFT's: inputs are converted before each GEMM and freed
+// after it, and the sum with W's share is rounded once.
 //
-// x [..., I], in fp8 with codes for y. `output`: category of y. The bias is added in place, because in the GEMM
-// cuBLASLt would need a workspace. A quantized weight exists in x's type only during the GEMM, as workspace. So do a
-// weight's fp8 codes: keeping them would take a byte per weight; casting again takes a pass over the weight.
+// x [..., I], in fp8 with codes for y. `output`: category of y. The bias is added in place after the GEMM, in which
+// cuBLASLt would need a workspace. A quantized weight exists in x's type only during the GEMM, as workspace. The same
+// holds for a weight's fp8 codes: keeping them would take a byte per weight; casting again takes a pass over the
+// weight.
 Projected project(const ProjectionInput& input, const Projection& p, record::Category output);
 // Computes only what backward needs: y is unmade (unmade.h), and without an adapter x may be unmade, too.
 Projected project_for_backward(const at::Tensor& x, const Projection& p);
@@ -71,14 +72,14 @@ at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor&
 class Fp8InputGradient {
  public:
   Fp8InputGradient(const at::Tensor& dy, const Projection& p);
-  // dx for the rows of dy from `first` on, as many as dx_nI has.
+  // Computes dx for as many rows as dx_nI has, from row `first` of dy on.
   void rows(at::Tensor& dx_nI, std::int64_t first, bool adds) const;
 
  private:
   Projection projection_;
   at::Tensor dy_NO_, weight_IO_;  // codes
 };
-// In fp8, codes of all input rows for trained_gradients(), which add_input_codes() fills in.
+// In fp8, a tensor for the codes of all input rows, which add_input_codes() fills in and trained_gradients() reads.
 at::Tensor no_input_codes(std::int64_t rows, const Projection& p);
 void add_input_codes(const at::Tensor& x_nI, const Projection& p, std::int64_t first, at::Tensor& codes_IN);
 
@@ -87,13 +88,13 @@ struct ProjectionGradients {
 };
 
 // Call after input_gradient(). Reads the input only if needs_input(), and leaves its codes in `input`. In fp8 it casts
-// dy once more, transposed, for dW, and frees dy. Making both layouts at once would add a byte per element at
+// dy once more, transposed, for dW, and frees dy. Making both layouts of dy at once would add a byte per element at
 // backward's peak.
 ProjectionGradients trained_gradients(at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p);
 
-// Projections between forward and backward: kSavedPerProjection tensors each, which autograd frees, and a holder for
-// the rest.
+// Keeps projections between forward and backward as kSavedPerProjection tensors each, which autograd frees, and a
+// holder for the rest.
 inline constexpr std::size_t kSavedPerProjection = 5;
 void append_saved(std::vector<at::Tensor>& saved, const Projection& p, const at::Tensor& low_NR);
 

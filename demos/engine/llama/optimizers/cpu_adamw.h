@@ -16,7 +16,7 @@ namespace headroom::llama {
 struct CpuAdamWState {
   at::Tensor master, first_moment, second_moment;  // same type
   at::Tensor gradient;                             // any type
-  at::Tensor working;                              // receives the rounded master; the master itself if there is none
+  at::Tensor working;                              // receives the rounded master; same as `master` if there is no copy
 };
 
 // `t`: the weight's step, from 1. Gradients contain the factor `loss_scale`.

@@ -56,8 +56,8 @@ GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, con
 
 std::vector<StateTensor> GaLore::state() {
   std::vector<StateTensor> all = AdamWFamily::state();
-  // The moments are the last entries. In files the count comes before them, and each projection after its weight's
-  // moments.
+  // The moments are the last entries. In files the update counts come before them, and each projection after its
+  // weight's moments.
   auto place = all.end() - 2 * static_cast<std::ptrdiff_t>(updates_.size());
   const auto count = at::from_blob(updates_.data(), {static_cast<std::int64_t>(updates_.size())}, at::kLong);
   place = all.insert(place, {"updates", count}) + 1;

@@ -15,7 +15,7 @@ struct RateSchedule {
 };
 
 // The rate of step s, counted from 0, in a schedule of N steps: η s / W while s < W; then, with p = (s − W) / (N − W),
-// η, η (1 − p) or η (1 + cos π p) / 2. After N a decayed rate stays 0, where a cosine would rise again. The first step
+// η, η (1 − p) or η (1 + cos(π p)) / 2. After N a decayed rate stays 0, where a cosine would rise again. The first step
 // of a warm-up has rate 0. Skipped steps count.
 double rate_of_step(const RateSchedule& schedule, std::int64_t s, std::int64_t n);
 

@@ -43,10 +43,11 @@ struct AdamWOptions {
   bool stochastic_rounding = false;  // of bf16 weights without masters
   std::uint64_t seed = 0;
   LossScale* loss_scale = nullptr;  // of the gradients; null: 1; not owned
-  bool count_on_device = false;     // t is on the device, for replayed steps; always so with a loss scale
+  bool count_on_device = false;     // t is on the device, as replayed steps need; always so with a loss scale
 };
 
-// A step calls begin_step(), update() once per weight, in any order and portions, and end_step().
+// A step calls begin_step(), then update() until each weight was passed once, in any order and portions, then
+// end_step().
 class Optimizer {
  public:
   explicit Optimizer(std::vector<Parameter> parameters);

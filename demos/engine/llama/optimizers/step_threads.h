@@ -13,8 +13,8 @@
 namespace headroom::llama {
 
 // A free thread takes the next part, also of later work. With a parallel loop per piece all threads would wait for the
-// slowest one, 160 times per step of the 1B model, and OpenMP would put two teams with more threads than cores to sleep
-// after each loop.
+// slowest one, 160 times per step of the 1B model, and OpenMP, whose two teams would have more threads than cores,
+// would put threads to sleep after each loop.
 class StepThreads {
  public:
   static constexpr int kMost = 32;
@@ -26,8 +26,8 @@ class StepThreads {
 
   using Part = std::function<void(std::size_t thread, std::int64_t part)>;
   // Returns at once. Runs parts [0, parts) FIFO after earlier work, one thread per part, without PyTorch's intra-op
-  // parallelism; `thread` is below kMost. The thread that finishes last calls `then`, which may share more work. No
-  // part begins after one throws.
+  // parallelism; `thread` is below kMost. The thread that finishes last calls `then`, which may share more work. After
+  // a part has thrown, no other part begins.
   void share(std::int64_t parts, Part part, std::function<void()> then = {});
   // Waits for all parts; throws what a part threw. Must not be called from a part.
   void wait();

@@ -11,8 +11,8 @@
 
 namespace headroom::llama {
 
-// Provenance of a run's data: "text", the file's name; "tokens", what its ids are; for a text "text_sha1", as by
-// `sha1sum` (a file of ids may be larger than memory). Empty if the file cannot be read.
+// Provenance of a run's data: "text", the file's name; "tokens", what its ids are; for a text also "text_sha1", as by
+// `sha1sum` (not for a file of ids, which may be larger than memory). Empty if the file cannot be read.
 std::map<std::string, std::string> data_facts(const tokens::DataSource& source);
 
 // Ids and targets, [2, B, T] int64 on the host: sequences of T tokens from positions given by seed and step, and the

@@ -12,8 +12,8 @@
 
 namespace headroom::llama {
 
-// A step with an infinity or a NaN in its gradients changes nothing and halves the scale; `window` consecutive other
-// steps double it. Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
+// A step with an infinity or a NaN in its gradients changes nothing and halves the scale; `window` consecutive steps
+// without one double it. Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
 class LossScale {
  public:
   LossScale(double initial, std::int64_t window, at::Device device);
@@ -29,7 +29,7 @@ class LossScale {
   // Updates the scale and clears the overflow.
   void update();
 
-  // The last step's scale, and the number of steps skipped so far. Both wait for the device.
+  // The last step's scale, and the number of steps skipped so far. Both calls wait for the device.
   double last_scale() const;
   std::int64_t skipped_steps() const;
   std::vector<StateTensor> state() const;

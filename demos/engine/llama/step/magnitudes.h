@@ -18,7 +18,7 @@ class MagnitudeCounts {
   void clear();
   // Counts x (fp32, bf16 or fp16, contiguous), multiplied by `factor` (fp32 []; undefined: 1).
   void add(const at::Tensor& x, const at::Tensor& factor = {});
-  // int64 [257], by fp32's exponent field; the last one counts zeros.
+  // int64 [257], by fp32's exponent field; the last entry counts zeros.
   const at::Tensor& counts() const { return counts_; }
   // Waits for the device.
   record::Histogram read(int step) const;
@@ -49,7 +49,7 @@ class StepMagnitudes final : public LayerHooks, public UpdateObserver {
   Optimizer& optimizer_;
   at::Tensor loss_scale_;
   bool sees_updates_ = false;
-  bool counted_ = true;  // all of the step's gradients; the next forward begins a new step
+  bool counted_ = true;  // all of the step's gradients are counted; the next forward begins a new step
   MagnitudeCounts gradients_, updates_, lost_;
 };
 

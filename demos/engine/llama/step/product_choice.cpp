@@ -54,7 +54,7 @@ std::vector<std::pair<std::string, ProductTable>> tables_in(const std::filesyste
   return all;
 }
 
-// Number of GEMMs whose algorithm the table has.
+// Keeps the table's algorithms, and returns the number of their GEMMs.
 std::size_t take_from(const ProductTable& table, const std::vector<LinearProduct>& products) {
   std::size_t kept = 0;
   for (const LinearProduct& product : products) {

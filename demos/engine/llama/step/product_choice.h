@@ -12,12 +12,12 @@
 
 namespace headroom::llama {
 
-// Its values: `libtorch` leaves GEMMs to LibTorch; `timed` is the default; `emulated` avoids tensor cores for fp8 and
-// tf32, like a GPU without them.
+// The environment variable's values: `libtorch` leaves GEMMs to LibTorch; `timed` is the default; `emulated` avoids
+// tensor cores for fp8 and tf32, like a GPU without them.
 inline constexpr const char* kProductsVariable = "HEADROOM_PRODUCTS";
 
-// GEMMs of a micro-batch with the weights of a layer and, unless the loss is chunked, of the head; each once. Empty in
-// fp32.
+// GEMMs of a micro-batch with the weights of a layer and, unless the loss is chunked, with those of the head; each GEMM
+// once. Empty in fp32.
 std::vector<kernels::LinearProduct> linear_products(const predict::StepSettings& step);
 
 // The current device, its driver and cuBLASLt.
@@ -25,8 +25,8 @@ kernels::ProductPlace product_place();
 // Bytes of workspace for all GEMMs of the format, as LibTorch allocates it.
 std::int64_t product_workspace(kernels::LinearFormat format);
 
-// Finds algorithms before the run allocates anything: from this place's table in `tables`, and by timing in temporary
-// driver memory. A table always gives the same algorithms. Returns provenance: "table NAME", "timed here" or
+// Finds algorithms before the run allocates anything: first in this place's table in `tables`, then by timing in
+// temporary driver memory. A table always gives the same algorithms. Returns provenance: "table NAME", "timed here" or
 // "LibTorch's choice", with reasons, and whether the GPU emulates the format. Fails for an unknown value of
 // kProductsVariable.
 record::Result<std::string> choose_products(const predict::StepSettings& step, const std::filesystem::path& tables,

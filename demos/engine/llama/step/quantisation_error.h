@@ -20,7 +20,7 @@ enum class QuantisationMap : std::uint8_t {
 at::Tensor map_values(QuantisationMap map, bool is_signed, at::Device device);
 
 // x (fp32, contiguous) after quantization: each block divided by its largest magnitude, rounded to the map and
-// multiplied again. Unsigned maps never round numbers above zero to zero, like the optimizer's kernel.
+// multiplied again. As in the optimizer's kernel, unsigned maps never round numbers above zero to zero.
 at::Tensor quantised_and_back(const at::Tensor& x, const at::Tensor& values, std::int64_t block);
 
 // Counts of these numbers by magnitude, with the mean |x' − x| / |x| as errors. Waits for the device.

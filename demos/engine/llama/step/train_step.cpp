@@ -195,7 +195,7 @@ at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const
   TrainOptions apart = options;
   apart.loss.output = nullptr;  // evaluation must not replace the training loop's output
   const at::Tensor tokens_2BT = upload(host_tokens_2BT, model.embed_tokens_VH.device());
-  host_tokens_2BT = at::Tensor();  // on a CPU both are the same tensor: free it where a device's is freed
+  host_tokens_2BT = at::Tensor();  // on a CPU tokens_2BT is the same tensor; free it where a device's is freed
   const auto loss_of = [&](std::int64_t m, const Portion& portion) {
     const Pass pass{.model = model, .options = apart, .micro_batch = tag_of(m), .upstream = {}, .evaluates = true};
     return forward(pass, portion.ids_BT, portion.targets_BT);

@@ -29,8 +29,8 @@ class LayerHooks {
   // the weights for backward. All layers of a segment are recomputed before the backward pass of its last layer.
   virtual void before_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
   virtual void after_layer(std::int64_t /*layer*/, record::Phase /*phase*/) {}
-  // Called when `.grad` is complete for all weights of this layer, which nothing reads anymore in this step.
-  // kOuterLayer comes last, after backward.
+  // Called when `.grad` is complete for all weights of this layer, and nothing reads these weights anymore in this
+  // step. kOuterLayer comes last, after backward.
   virtual void gradients_ready(std::int64_t /*layer*/) {}
   // Number of marks that these calls set per forward and backward pass.
   virtual int marks_per_pass(const Config& /*config*/) const { return 0; }

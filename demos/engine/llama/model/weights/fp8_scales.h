@@ -18,8 +18,8 @@ class Fp8Scales {
  public:
   Fp8Scales(std::int64_t projections, predict::Fp8Scaling scaling, at::Device device);
 
-  // Casts a new tensor [R, C], scaled by its largest magnitude or, with delayed scaling, by those of the last steps.
-  // The first delayed scale is the tensor's own, because a scale of 1 would turn small gradients into 0.
+  // Casts a new tensor [R, C], scaled by its largest magnitude or, with delayed scaling, by the largest of the last
+  // steps. The first delayed scale is the tensor's own, because a scale of 1 would turn small gradients into 0.
   kernels::Fp8Codes cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
                          const kernels::Fp8Layouts& layouts);
   // Casts again with the same step's scale.
@@ -27,7 +27,7 @@ class Fp8Scales {
                                const kernels::Fp8Layouts& layouts) const;
   // Like cast(), but overwrites the 16-bit tensor with its codes.
   at::Tensor cast_in_place(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which);
-  // Like cast_again() for some rows; writes their codes, transposed, into columns of all codes.
+  // Like cast_again(), but for some rows: writes their codes, transposed, into columns of `codes_CR`.
   void cast_again_into(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which, at::Tensor& codes_CR) const;
   at::Tensor scaling(std::int64_t projection, Fp8Tensor which) const;
   void end_step();

@@ -33,7 +33,7 @@ at::ScalarType type_of(StoredType type) {
   return at::kByte;
 }
 
-// From a GPU, one buffer is written while the other is filled. Page-locked buffers were no faster.
+// From a GPU, one buffer is written to the file while the other is filled. Page-locked buffers were no faster.
 class TensorWriter {
  public:
   TensorWriter(NewFolder& folder, const std::string& file) : folder_(folder), file_(file) {}

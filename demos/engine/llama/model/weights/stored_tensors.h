@@ -36,7 +36,7 @@ enum class Holds : std::uint8_t { kWeights, kState };
 record::Status read_tensors(const std::filesystem::path& file, Holds holds, std::span<const StateTensor> into,
                             const std::string& cure);
 
-// `value` computes the tensor on demand, such as a merged weight.
+// `value` computes a tensor, such as a merged weight, on demand.
 struct TensorToWrite {
   std::string name;
   at::ScalarType type = at::kFloat;

@@ -41,7 +41,7 @@ at::Tensor made(const WeightMaker& make, const LayerWeight& weight) {
   return weight.kind == WeightKind::kBias ? make.zeros(weight.rows, op) : make.ones(weight.rows, op);
 }
 
-// Weights that only some families have come last, as in earlier recordings.
+// Weights that exist only in some families come last, as in earlier recordings.
 LayerWeights make_layer(const WeightMaker& make, const Config& config) {
   LayerWeights layer;
   for (const bool common : {true, false})
