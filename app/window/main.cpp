@@ -138,7 +138,7 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
   bool last = false;
   const auto waits = [&] { return window.awaits_prediction() && seconds_since_start() < kLongestWait; };
   for (int frame = 0, settled = 0; !last; ++frame) {
-    // An answer may lead to the next question, such as what each switch would change. Drawing would slow the engine.
+    // An answer may lead to another question, such as what each switch changes. Polls only: drawing slows the engine.
     for (; frame >= kSettlingFrames && waits(); platform.wait(0.01)) window.poll(seconds_now());
     settled = waits() ? 0 : settled + 1;
     last = settled >= kSettlingFrames;

@@ -1,4 +1,4 @@
-// Named settings of the training step: a ladder's start, other code, the report's strategies.
+// Named settings of the training step: where a ladder starts, what other codes use, and the report's strategies.
 #pragma once
 
 #include <array>

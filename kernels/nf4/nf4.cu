@@ -3,8 +3,8 @@
 // Shapes      w [n] contiguous; the rest as in nf4.h
 // Precision   arithmetic fp32 without contraction, same bits as on the CPU; the mean's sum in double
 // Memory      quantizing: one fp32 of scratch per 64 weights. Dequantizing moves 0.516 n bytes and the weights
-// Variants    eight weights per thread, with 4-byte loads of codes and 16-byte accesses to weights if aligned and
-//             whole, otherwise single bytes and weights
+// Variants    eight weights per thread: 4-byte loads of codes and 16-byte accesses to weights if the eight are
+//             complete and aligned, otherwise single bytes and weights
 // Source      Dettmers et al. 2023, arXiv:2305.14314, section 3 and appendix E
 // Checked by  tests/kernels/formats/nf4_cases.cpp
 

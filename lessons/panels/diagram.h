@@ -46,7 +46,7 @@ struct DiagramBox {
 // An arrow between the edges of two boxes, by index.
 struct DiagramArrow {
   std::size_t from = 0, to = 0;
-  bool active = false;  // in use in this frame: ink
+  bool active = false;  // in use in this frame; drawn in the ink color
   bool dashed = false;  // a second input
 };
 

@@ -16,8 +16,8 @@ struct KeptMeasured {
   record::Bytes activations = 0;       // bytes of the whole model
 };
 
-// Measured at the end of the last whole step's forward pass. Matches each tensor, largest first, with the block of its
-// operators that is nearest in size. Empty if there is no such step.
+// Measured at the end of the last whole step's forward pass. Matches each tensor, largest first, with the memory
+// block nearest in size among those that its operators allocated. Empty if there is no such step.
 std::optional<KeptMeasured> kept_measured(const record::Ledger& run, const std::vector<predict::KeptTensor>& tensors,
                                           std::int64_t layers);
 

@@ -7,7 +7,7 @@
 
 namespace headroom::lessons {
 
-// predict::activation_bytes() of a training step. Empty for other demos or if a checkpoint has the shape.
+// predict::activation_bytes() of a training step. Empty for other demos, or if the shape comes from a checkpoint.
 std::optional<record::Bytes> closed_activation_bytes(const record::Params& settings);
 
 // True if all closed forms give both settings the same bytes.

@@ -136,7 +136,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
   bool well = true;
   const RunFigures* run = nullptr;
   std::set<const RunFigures*> shown;
-  Ledgers ledgers(nullptr);  // one recording's at a time
+  Ledgers ledgers(nullptr);  // for one recording at a time
   for (const Drawing& drawing : drawings) {
     if (interrupted()) return well;
     if (drawing.run != run) {

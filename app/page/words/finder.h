@@ -33,7 +33,7 @@ struct Found {
 
 struct FindNow {
   std::span<const Findable> also;              // the page's settings, and commands
-  const lessons::Page* here = nullptr;         // preferred for figures of several pages
+  const lessons::Page* here = nullptr;         // the page to prefer when several pages show a figure
   std::span<const lessons::Page* const> read;  // pages whose question was answered or skipped
 };
 

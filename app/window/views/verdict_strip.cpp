@@ -170,7 +170,7 @@ CardList card_list(const page::PageModel& page) {
   return list;
 }
 
-// A button that runs the largest batch predicted to fit, and the next. Returns the left edge.
+// A button that runs the largest batch predicted to fit, then the next larger one. Returns the left edge.
 float draw_try(PageFrame& frame, const Rect& row) {
   page::PageModel& page = frame.page;
   if (!page::why_no_engine(page).empty()) return row.x1;

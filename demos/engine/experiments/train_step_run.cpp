@@ -129,7 +129,7 @@ struct TrainStepRun::State {
   void set_up(const predict::StepSettings& step, const RunSetting& setting);
   // Throws UnusableWeights and Cancelled.
   void build(const TrainStepRequest& request, const RunSetting& setting);
-  // Restores the folder `resume`, and reserves space for the folder `save`.
+  // Restores the state from the folder `resume`, and reserves space in the folder `save`.
   record::Status keep(const predict::StepSettings& step, const RunPlace& place);
 };
 

@@ -298,7 +298,7 @@ Table doubled(const SizedSteps& steps, const CardLimit& limit, const ShownUnit& 
   return table;
 }
 
-// While the question is open, only the settings' step.
+// Until the question is answered, shows only the step with the current settings.
 Chart alone(const SizedSteps& steps) {
   Chart chart;
   chart.bars = chart.stacked = true;

@@ -43,7 +43,7 @@ std::string differs(const lessons::FigureData& figure, const PageModel& page) {
   return {};
 }
 
-// Checks every frame as drawn.
+// Checks every frame as it is drawn.
 class Watch {
  public:
   void look(app::window::App& app) {

@@ -89,7 +89,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const bool fused = ctx->saved_data["fused"].toBool();
     at::Tensor dw_VH = (fused ? &fused_gradient : &composed_gradient)(gradients[0], ids_BT, weight_VH, op);
     if (!fused && add_to_wider(dw_VH, weight_VH.grad(), ctx->saved_data["on_cpu"].toBool(), op)) dw_VH = at::Tensor();
-    // Sets a label in case autograd allocates when it adds this to a tied head's gradient.
+    // Labels what autograd may allocate when it adds this gradient to a tied head's.
     set_backward_label(Category::kGradients, number_of(Op::kLmHead));
     return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }

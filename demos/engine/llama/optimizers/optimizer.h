@@ -38,7 +38,7 @@ struct AdamWOptions {
   bool masters = false;
   StoredValues stored = {};               // empty: random weights
   std::optional<at::ScalarType> moments;  // fp32 or bf16; none: fp32 with masters, else the weights' type
-  HostArena* paged = nullptr;             // moments in managed memory; null: on the device; not owned
+  HostArena* paged = nullptr;             // not owned; holds the moments in managed memory; null: on the device
   // Fused kernels only:
   bool stochastic_rounding = false;  // of bf16 weights without masters
   std::uint64_t seed = 0;
