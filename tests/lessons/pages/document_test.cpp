@@ -159,7 +159,7 @@ TEST_CASE("what leads nowhere is named with file and line") {
   CHECK(read(with("demo: train_step", "demo: bench") + "\n{logits.bytes}\n")
             .problems.back()
             .text()
-            .find("another demo") != std::string::npos);
+            .find("needs a page whose demo is a training step") != std::string::npos);
   CHECK(problem_of(kTestFront + kTestWords + "\nSee\n`headroom lst`.\n") ==
         "p.md:15: `headroom lst` does not work: no such command");
   CHECK(problem_of(kTestFront + kTestWords + "```sources\nchen2017\n```\n") ==
