@@ -236,7 +236,7 @@ TEST_CASE("running out of memory is shown only after the answer", "[window][page
   CHECK(notice_of(reader.model)->kind == Notice::Kind::kOutOfMemory);
   CHECK(notice_of(reader.model)->head == "Out of memory in the loss");
   CHECK(notice_of(reader.model)->body.find("30.00 MiB") != std::string::npos);
-  CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient asked for") == 0);  // the label, not the key
+  CHECK(notice_of(reader.model)->body.find("Cross entropy, gradient requested") == 0);  // the label, not the key
 }
 
 TEST_CASE("an engine that cannot work gives a reason", "[window][page]") {
