@@ -226,7 +226,7 @@ extern const Figure kLadderWaterfall;
 constinit const Figure kLadderWaterfall{
     .id = "ladder_waterfall",
     .title = "The ladder of techniques",
-    .caption = "Peak memory by kind as switches are turned on, the effect of each, tokens per second and loss",
+    .caption = "Peak memory by kind as switches are turned on, with the effect of each, the speed and the loss",
     .schema = kLadderWaterfallSchema,
     .basis = Basis::kLadder,
     .add_panels = add_ladder_waterfall_panels,

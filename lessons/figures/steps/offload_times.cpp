@@ -95,7 +95,7 @@ void add_offload_times_panels(FigureData& figure, const FigureInput& input) {
   const llama::Config& model = *llama::find_config(params.text("model"));
   Table table{.head = "What crosses each link in one step",
               .columns = {"bytes", "bandwidth", "time"},
-              .foot = "Times that overlap do not add up: a step takes at least the longest of these and of computing."};
+              .foot = "Overlapping times do not add up: a step takes at least the longest of them and its computing time."};
   if (input.baseline != nullptr) {
     table.columns.emplace_back("B − A");
     add_baseline(figure.head.provenance, input.baseline->recording());
