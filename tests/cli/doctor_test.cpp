@@ -1,4 +1,6 @@
 // headroom doctor: what works, what is missing, and the cure.
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -58,6 +60,21 @@ TEST_CASE("doctor fails if a required part is missing") {
   const Ran ran = run_headroom({"doctor"}, lost);
   CHECK(ran.exit_code == 1);
   CHECK(holds(ran.out, "problem  assets"));
+}
+
+TEST_CASE("doctor names a script's unknown technique with file and line") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder tree;
+  fs::create_directory_symlink(fs::path(HEADROOM_SOURCE_DIR) / "assets", tree / "assets");
+  fs::create_directory(tree / "tools");
+  std::ofstream(tree / "tools/record.sh") << "technique() {\n}\ntechnique flce\n  technique flcee batch=4\n";
+  RunOptions options;
+  options.environment["HEADROOM_ASSETS"] = tree / "assets";
+  const Ran ran = run_headroom({"doctor"}, options);
+  CHECK(ran.exit_code == 1);
+  CHECK(holds(ran.out, "tools/record.sh:4: the table of techniques has no flcee."));
+  CHECK_FALSE(holds(ran.out, "has no flce."));
+  CHECK_FALSE(holds(ran.out, "record.sh:1"));
 }
 
 TEST_CASE("doctor reports what the driver supports") {

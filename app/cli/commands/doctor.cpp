@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "app/common/settings.h"
+#include "demos/experiments/technique_table.h"
 #include "demos/nvml/nvml.h"
 #include "headroom_build.h"
 
@@ -160,6 +162,29 @@ std::vector<Check> check_pages() {
   return checks;
 }
 
+// In a source tree, the lines `technique ID` of its scripts whose ID the table lacks.
+std::vector<Check> check_scripts() {
+  const auto assets = find_assets();
+  if (!assets) return {};  // check_assets() reports it
+  const fs::path tools = assets.value().parent_path() / "tools";
+  std::error_code none;
+  std::vector<Check> checks;
+  for (const auto& entry : fs::recursive_directory_iterator(tools, none)) {
+    if (entry.path().extension() != ".sh") continue;
+    std::ifstream script(entry.path());
+    int number = 1;
+    for (std::string line; std::getline(script, line); ++number) {
+      std::istringstream words(line);
+      std::string first, id;
+      if (!(words >> first >> id) || first != "technique" || experiments::find_technique(id) != nullptr) continue;
+      checks.push_back({"script", Health::kProblem,
+                        fmt::format("{}:{}: the table of techniques has no {}.", entry.path().string(), number, id),
+                        "name a technique that `headroom list` shows"});
+    }
+  }
+  return checks;
+}
+
 Check check_window() {
   std::error_code ignored;
   if (!fs::exists(executable_folder() / "headroom-window", ignored))
@@ -237,6 +262,7 @@ record::Result<ExitCode> doctor(const CommonOptions& options) {
   checks.insert(checks.end(), {engine.check, driver, check_devices(engine, driver)});
   for (Check& check : check_assets()) checks.push_back(std::move(check));
   for (Check& check : check_pages()) checks.push_back(std::move(check));
+  for (Check& check : check_scripts()) checks.push_back(std::move(check));
   checks.insert(checks.end(), {check_window(), check_settings(), check_disk()});
 
   const bool well =
