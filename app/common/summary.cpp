@@ -212,9 +212,10 @@ RunSummary summarise(const record::Ledger& ledger) {
                      .peak = {.allocated = peak.totals.allocated,
                               .requested = ledger.peak_requested(),
                               .reserved = ledger.peak_reserved(),
-                              .by_category = peak.totals.by_category,
                               .host = host_peak_of(recording),
-                              .allocator = allocator_peak_of(recording)}};
+                              .by_category = peak.totals.by_category},
+                     .allocator_peak = allocator_peak_of(recording)};
+  if (ledger.size() > 0) summary.peak.phase = recording.events()[peak.event].phase;
   const auto steps = record::steps_of(recording);
   summary.steps = static_cast<int>(
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
@@ -248,7 +249,7 @@ std::string to_json(const RunSummary& summary) {
       {"peak_reserved_bytes", summary.peak.reserved},
       {"peak_host_bytes", summary.peak.host},
       {"peak_by_category", record::to_object(summary.peak.by_category)},
-      {"peak_allocator_bytes", or_null(summary.peak.allocator)},
+      {"peak_allocator_bytes", or_null(summary.allocator_peak)},
       {"steps", summary.steps},
       {"tokens_per_second", nullptr},
       {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},

@@ -9,6 +9,7 @@
 
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
+#include "demos/record/rows/sweep_point.h"
 #include "demos/record/units.h"
 
 namespace headroom::app {
@@ -18,14 +19,8 @@ struct RunSummary {
   record::Outcome outcome;                 // engine_lost, with the reason, if the recording has no outcome
   std::string device;                      // the device's name, or "gpu" or "cpu"
 
-  struct Peaks {
-    record::Bytes allocated = 0, requested = 0;
-    record::Bytes reserved = 0;              // total of all segments; 0 if there are none
-    record::ByCategory by_category{};        // adds up to `allocated`
-    record::Bytes host = 0;                  // host memory of a run on a GPU
-    std::optional<record::Bytes> allocator;  // highest total that the allocator reported
-  };
-  Peaks peak;
+  record::SweptPeak peak;
+  std::optional<record::Bytes> allocator_peak;  // highest total that the allocator reported
 
   int steps = 0;
   std::optional<record::Quantity> tokens_per_second;       // see over_steps()

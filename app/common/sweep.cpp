@@ -59,19 +59,13 @@ std::string difference(const Recording& found, const SweepPlan& plan, const reco
 }  // namespace
 
 SweepPoint sweep_point_of(const PlannedPoint& planned, const Recording& run) {
-  const record::Ledger ledger(run);
-  const RunSummary summary = summarise(ledger);
+  const RunSummary summary = summarise(record::Ledger(run));
   SweepPoint point;
   point.series = planned.series;
   point.label = planned.label;
   point.params = planned.params.to_map();
   point.outcome = summary.outcome;
-  point.peak.allocated = summary.peak.allocated;
-  point.peak.requested = summary.peak.requested;
-  point.peak.reserved = summary.peak.reserved;
-  point.peak.host = summary.peak.host;
-  point.peak.by_category = summary.peak.by_category;
-  if (ledger.size() > 0) point.peak.phase = run.events()[ledger.peak().event].phase;
+  point.peak = summary.peak;
   if (summary.tokens_per_second) {
     const record::Quantity& speed = *summary.tokens_per_second;
     point.tokens_per_second = speed.value;

@@ -361,7 +361,7 @@ TEST_CASE("A summary reports the ledger's peak, the speed after the first step a
   const record::Ledger ledger(recording);
   const RunSummary summary = summarise(ledger);
   CHECK(summary.peak.allocated == tests::kSmallPeak);
-  CHECK(summary.peak.allocator == tests::kSmallPeak);
+  CHECK(summary.allocator_peak == tests::kSmallPeak);
   CHECK(summary.steps == 2);
   CHECK(summary.device == "CPU, 2 cores");
 
