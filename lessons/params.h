@@ -1,4 +1,4 @@
-// Parameters of figures, a line each. experiments::choice() declares choices.
+// Parameters of figures, a line each. Those whose sliders double the value are experiments::number() and real().
 #pragma once
 
 #include <span>
@@ -12,20 +12,12 @@ namespace headroom::lessons {
 
 constexpr record::ParamSpec whole_param(std::string_view key, std::string_view label, std::string_view help,
                                         double minimum, double maximum, double default_number) {
-  return {.key = key,
-          .label = label,
-          .help = help,
-          .kind = record::ParamKind::kInteger,
-          .minimum = minimum,
-          .maximum = maximum,
-          .default_number = default_number};
+  return experiments::linear(experiments::number(key, label, {}, help, minimum, maximum, default_number));
 }
 
 constexpr record::ParamSpec real_param(std::string_view key, std::string_view label, std::string_view help,
                                        double minimum, double maximum, double default_number) {
-  record::ParamSpec spec = whole_param(key, label, help, minimum, maximum, default_number);
-  spec.kind = record::ParamKind::kReal;
-  return spec;
+  return experiments::linear(experiments::real(key, label, help, minimum, maximum, default_number));
 }
 
 // A switch with its own words for on and off.
@@ -37,12 +29,6 @@ constexpr record::ParamSpec switch_param(std::string_view key, std::string_view 
           .kind = record::ParamKind::kSwitch,
           .default_number = on ? 1.0 : 0.0,
           .choices = words};
-}
-
-// Makes the slider double the value.
-constexpr record::ParamSpec doubling(record::ParamSpec spec) {
-  spec.logarithmic = true;
-  return spec;
 }
 
 constexpr record::ParamSpec frame_param(double default_number) {

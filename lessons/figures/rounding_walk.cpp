@@ -19,9 +19,9 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::array kRoundingWalkSchema{
-    doubling(real_param("weight", "Weight", "Value before the first update", 1e-3, 1e3, 1)),
-    doubling(real_param("update", "Update", "Update that each step adds", 1e-7, 1, 1e-3)),
-    doubling(whole_param("steps", "Steps", "Number of updates", 1, 10'000, 1'000)),
+    experiments::real("weight", "Weight", "Value before the first update", 1e-3, 1e3, 1),
+    experiments::real("update", "Update", "Update that each step adds", 1e-7, 1, 1e-3),
+    experiments::number("steps", "Steps", {}, "Number of updates", 1, 10'000, 1'000),
     whole_param("seed", "Seed", "Seed of the random numbers of stochastic rounding", 0, 999'999, 0),
 };
 

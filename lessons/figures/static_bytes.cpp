@@ -29,7 +29,7 @@ constexpr std::array<Scheme, 3> kSchemes{{{"mixed precision", "mixed", Precision
                                           {"pure bf16", "bf16", Precision::kBf16}}};
 constexpr std::string_view kSequenceOf = "gpt2-xl";
 constexpr std::array kStaticBytesSchema{
-    doubling(whole_param("parameters", "Parameters", "P: number of trained parameters", 1e6, 1e12, 1.5e9)),
+    experiments::number("parameters", "Parameters", {}, "P: number of trained parameters", 1e6, 1e12, 1.5e9),
     experiments::choice("optimizer", "Optimizer", "Optimizer, by the state that it keeps per parameter between steps",
                         predict::kChoicesOf<predict::kKeptStates>, "adamw"),
     whole_param("sequence", "Sequence",

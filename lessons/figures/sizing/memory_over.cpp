@@ -137,11 +137,6 @@ ChartPoint mark_at(double x, Bytes bytes, const std::string& name, const ShownUn
   return exact_point(x, y, fmt::format("{}: {}", name, bytes_text(bytes, unit)));
 }
 
-record::Params params_of(record::RunInfo info, const SweepPoint& point) {
-  for (const auto& [key, value] : point.params) info.params[key] = value;
-  return step_params_of(info);
-}
-
 void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& input, const ShownUnit& unit) {
   ChartSeries measured{.label = "measured", .kind = SeriesKind::kFused, .over = true};
   for (const record::Ledger* run : {input.baseline, input.run}) {
@@ -150,7 +145,7 @@ void add_measured(Chart& chart, const SizedSteps& steps, const FigureInput& inpu
     const record::RunInfo& info = recording.info();
     if (!experiments::trains(info.demo)) continue;
     for (const SweepPoint& point : recording.sweep_points())
-      if (const auto x = steps.place_of(predict::step_settings(params_of(info, point))); x && completed(point))
+      if (const auto x = steps.place_of(predict::step_settings(settings_of(recording, point))); x && completed(point))
         measured.points.push_back(
             mark_at(static_cast<double>(*x), point.peak.allocated, "measured, " + steps.words(*x), unit));
     const auto step = record::last_whole_step(recording);

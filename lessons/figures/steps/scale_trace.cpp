@@ -29,7 +29,7 @@ constexpr std::array kScaleTraceSchema{
                 4, 1),
     whole_param("largest", "Largest gradient", "Largest gradient of a typical step, as a power of two", -20, 10, 0),
     real_param("varies", "Varies by", "Standard deviation from step to step, in powers of two", 0, 4, 0.5),
-    doubling(whole_param("steps", "Steps", "Steps to simulate", 10, 4'000, 1'000)),
+    experiments::number("steps", "Steps", {}, "Steps to simulate", 10, 4'000, 1'000),
     whole_param("seed", "Seed", "Seed of the gradients' sizes", 0, 999'999, 0),
 };
 
