@@ -6,6 +6,7 @@
 
 #include "demos/predict/forms/closed_form.h"
 #include "demos/predict/optimizers.h"
+#include "demos/record/find.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/moment_errors.h"
 #include "lessons/measurements/sweep.h"
@@ -78,9 +79,6 @@ constexpr std::array kAnswers{
 
 std::span<const Answer> answers() { return kAnswers; }
 
-const Answer* find_answer(std::string_view name) {
-  const auto found = std::ranges::find(kAnswers, name, &Answer::name);
-  return found == kAnswers.end() ? nullptr : &*found;
-}
+const Answer* find_answer(std::string_view name) { return record::find_in(kAnswers, name, &Answer::name); }
 
 }  // namespace headroom::lessons

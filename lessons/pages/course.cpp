@@ -1,5 +1,6 @@
 // assets/text/contents.md lists all pages. Each page is the document assets/text/<id>.md.
 #include "lessons/pages/course.h"
+#include "demos/record/find.h"
 
 #include <algorithm>
 #include <fstream>
@@ -167,8 +168,7 @@ const Page* Course::find_page(std::string_view id) const {
 }
 
 const Chapter* Course::find_chapter(std::string_view number) const {
-  const auto found = std::ranges::find(chapters_, number, &Chapter::number);
-  return found == chapters_.end() ? nullptr : &*found;
+  return record::find_in(chapters_, number, &Chapter::number);
 }
 
 std::vector<const Page*> Course::pages() const {

@@ -48,9 +48,10 @@ class Reader {
   void read_front() {
     Entries entries(document_.file, "The front matter", document_.front, 1, problems_);
     const auto without_live = [&](std::string words) {  // stored numbers are inserted already
-      for (const NumberPlace& live : numbers_in(words))
-        entries.complain(
-            fmt::format("The number {} is live: a title, claim or goal can use stored ones only.", live.name));
+      for (const NumberPlace& place : numbers_in(words))
+        if (find_number(place.name) != nullptr)
+          entries.complain(
+              fmt::format("The number {} is live: a title, claim or goal can use stored ones only.", place.name));
       return words;
     };
     page_.title = without_live(entries.need("title"));

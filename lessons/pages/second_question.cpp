@@ -15,6 +15,7 @@
 #include "lessons/pages/entries.h"
 #include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/random.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -94,7 +95,7 @@ std::string with_values(std::string_view markdown, const SecondQuestion& questio
   std::string text(markdown);
   for (const experiments::SweepAxis& axis : question.drawn) {
     const std::string name = "{" + axis.key + "}";
-    const auto spec = std::ranges::find(settings.schema(), axis.key, &record::ParamSpec::key);
+    const record::ParamSpec* const spec = find_spec(settings.schema(), axis.key);
     const std::string value = value_text(*spec, settings);
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size()))
       text.replace(at, name.size(), value);

@@ -10,6 +10,7 @@
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/optimizers.h"
 #include "demos/predict/step_settings.h"
+#include "demos/record/find.h"
 #include "lessons/pages/answers.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/run_lines.h"
@@ -185,11 +186,7 @@ bool is_name(std::string_view text) {
 
 std::span<const LiveNumber> live_numbers() { return kNumbers; }
 
-const LiveNumber* find_number(std::string_view name) {
-  const auto found =
-      std::find_if(kNumbers.begin(), kNumbers.end(), [&](const LiveNumber& each) { return each.name == name; });
-  return found == kNumbers.end() ? nullptr : &*found;
-}
+const LiveNumber* find_number(std::string_view name) { return record::find_in(kNumbers, name, &LiveNumber::name); }
 
 std::vector<NumberPlace> numbers_in(std::string_view markdown) {
   std::vector<NumberPlace> places;
