@@ -31,13 +31,11 @@ std::string why_no_trial(const PageModel& page) {
   if (!page.control().can_run()) return "Another run is active, or there is no engine to run on.";
   if (device_of(page) == record::DeviceKind::kCpu)
     return limit_set(page) > 0 ? "" : "Set a memory limit first: without one a run would fill this machine's memory.";
-  for (const protocol::DeviceFacts& here : page.control().backend()->devices())
-    if (here.kind == record::DeviceKind::kGpu) {
-      if (here.memory >= limit_of_card(page)) return {};
-      return "The GPU here has " + record::format_bytes(here.memory, 0) +
-             ", less than this card. The marks on the sliders are stored runs.";
-    }
-  return "There is no GPU here to try it on. The marks on the sliders are stored runs.";
+  const protocol::DeviceFacts* const gpu = device_here(page.control().backend(), record::DeviceKind::kGpu);
+  if (gpu == nullptr) return "There is no GPU here to try it on. The marks on the sliders are stored runs.";
+  if (gpu->memory >= limit_of_card(page)) return {};
+  return "The GPU here has " + record::format_bytes(gpu->memory, 0) +
+         ", less than this card. The marks on the sliders are stored runs.";
 }
 
 std::optional<double> estimated_trial_seconds(const PageModel& page) {

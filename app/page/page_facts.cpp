@@ -14,15 +14,6 @@ namespace headroom::app::page {
 
 namespace {
 
-const protocol::DeviceFacts* device_here(const backend::Backend* machine, record::DeviceKind kind) {
-  if (machine == nullptr) return nullptr;
-  for (const protocol::DeviceFacts& device : machine->devices())
-    if (device.kind == kind) return &device;
-  return nullptr;
-}
-
-bool has_gpu(const backend::Backend* machine) { return device_here(machine, record::DeviceKind::kGpu) != nullptr; }
-
 bool trains(const PageModel& page) { return page.control().demo().trains; }
 
 bool is_evidence_here(const PageModel& page, const RunOnShow& run) {
@@ -73,6 +64,15 @@ constexpr double kCoreRate = 30e9;
 constexpr double kSixteenBitSlowdown = 3;
 
 }  // namespace
+
+const protocol::DeviceFacts* device_here(const backend::Backend* machine, record::DeviceKind kind) {
+  if (machine == nullptr) return nullptr;
+  for (const protocol::DeviceFacts& device : machine->devices())
+    if (device.kind == kind) return &device;
+  return nullptr;
+}
+
+bool has_gpu(const backend::Backend* machine) { return device_here(machine, record::DeviceKind::kGpu) != nullptr; }
 
 bool has_step_settings(const PageModel& page) { return trains(page) && page.control().fixed_settings().empty(); }
 

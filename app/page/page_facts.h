@@ -9,6 +9,7 @@
 #include "app/common/plan/predictions.h"
 #include "app/common/plan/step_plan.h"
 #include "app/page/page_model.h"
+#include "demos/backend/backend.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/card_limit.h"
 #include "lessons/pages/blocks/figure.h"
@@ -61,6 +62,9 @@ std::optional<PlannedCard> card_of(const PageModel& page);
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page);
 record::Bytes limit_of_card(const PageModel& page);  // the part left for the allocator; 0: unknown
 PlannedRun planned(const PageModel& page, const record::Params& settings);
+// The first device of this kind. Null if there is none or no engine.
+const protocol::DeviceFacts* device_here(const backend::Backend* machine, record::DeviceKind kind);
+bool has_gpu(const backend::Backend* machine);
 // Null: none, or hidden by the question.
 const StepPlan* plan_of(const PageModel& page);
 

@@ -162,11 +162,11 @@ const lessons::Act* Markdown::draw_acts() {
     if (goes_on == 0) ++links_;
     const Rect at{line.from.x, line.from.y, line.to.x, line.to.y};
     const std::string why = acts_->why_not(act);
-    const bool pointed = ImGui::IsMouseHoveringRect(line.from, line.to) && ImGui::IsWindowHovered();
-    if (pointed && why.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    if (pointed && why.empty()) pointed_act_ = act;
-    if (pointed) tooltip(why.empty() ? acts_->in_words(act) : why);
-    if (const auto kind = lessons::category_of_term(act.view.highlight); pointed && kind) pointed_at_ = kind;
+    const bool over = window::pointed(at);
+    if (over && why.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (over && why.empty()) pointed_act_ = act;
+    if (over) tooltip(why.empty() ? acts_->in_words(act) : why);
+    if (const auto kind = lessons::category_of_term(act.view.highlight); over && kind) pointed_at_ = kind;
     if (!why.empty()) continue;
     ImGui::PushItemFlag(ImGuiItemFlags_NoNav, goes_on > 0);
     const Hit state = hit(name_of_link(links_, goes_on).c_str(), at);

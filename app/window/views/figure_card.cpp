@@ -119,7 +119,7 @@ void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string
       here ? "Runs these settings again and records every kernel"
            : "There is no GPU here: the tiny model runs the same step on this CPU, operator by operator"};
   const float width = std::min(text_width(Face::kRegular, 12, why), rect.width());
-  text_fit(Face::kRegular, 12, rect, theme().text2, std::string(why));
+  text_fit(Face::kRegular, 12, rect, theme().text2, why);
   if (!page::why_no_engine(frame.page).empty()) return;
   const float left = rect.x0 + width + px(10), right = left + button_width(text);
   if (right > rect.x1) return;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/common/sweep_plan.h"
+#include "app/page/page_facts.h"
 #include "app/page/page_model.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/sweep_run.h"
@@ -25,10 +26,7 @@ constexpr SweepWords kReportWords{.run = "Run the report",
 std::string no_gpu(const page::PageModel& page) {
   const backend::Backend* const backend = page.control().backend();
   if (backend == nullptr || backend->devices().empty()) return {};
-  const auto& devices = backend->devices();
-  const bool there = std::any_of(devices.begin(), devices.end(),
-                                 [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
-  return there ? std::string() : "There is no GPU here: the tiny model runs on the CPU.";
+  return page::has_gpu(backend) ? std::string() : "There is no GPU here: the tiny model runs on the CPU.";
 }
 
 class ReportView final : public WidgetView {
