@@ -92,10 +92,6 @@ record::Schema schema_of(const record::RunInfo& info) {
   return demo == nullptr ? record::Schema() : demo->schema;
 }
 
-const record::ParamSpec* find_spec(record::Schema schema, std::string_view key) {
-  return record::find_in(schema, key, &record::ParamSpec::key);
-}
-
 std::string in_lower_case(std::string_view label) {
   std::string text(label);
   text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));

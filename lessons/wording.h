@@ -19,7 +19,6 @@ bool is_one_step(const record::Recording& recording);
 std::string value_of(const std::map<std::string, std::string>& map, std::string_view key);
 // Schema of the run's demo; empty if this program does not know it.
 record::Schema schema_of(const record::RunInfo& info);
-const record::ParamSpec* find_spec(record::Schema schema, std::string_view key);
 
 // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200". A custom model has its layers and hidden size.
 std::string provenance_line(const record::RunInfo& info);

@@ -135,7 +135,7 @@ class Draw {
     put(params, "vocab_size", log_uniform(gpu ? 16'000 : 256, gpu ? 160'000 : 8'000));
     put(params, "batch", log_uniform(1, gpu ? 64 : 8));
     put(params, "seq", log_uniform(gpu ? 128 : 16, gpu ? 32'768 : 256));
-    const auto& precision = *std::ranges::find(params.schema(), "precision", &ParamSpec::key);
+    const auto& precision = *record::find_spec(params.schema(), "precision");
     const auto formats = record::choices_of(precision);
     (void)params.set("precision", formats[random_() % formats.size()].key);
   }
@@ -156,7 +156,7 @@ class Draw {
     }
   }
   void fix(Params& params, std::string_view key, std::string_view refused) {
-    const ParamSpec& spec = *std::ranges::find(params.schema(), key, &ParamSpec::key);
+    const ParamSpec& spec = *record::find_spec(params.schema(), key);
     const bool all_but = refused.starts_with('!');
     for (const record::Choice& choice : record::choices_of(spec)) {
       const bool goes = all_but == record::is_one_of(choice.key, refused.substr(all_but ? 1 : 0));

@@ -50,7 +50,7 @@ std::optional<bool> ran_under(Bytes limit, Params settings, const Task::Around& 
 }
 
 std::string counted(const Params& params, std::string_view key) {
-  const auto spec = std::ranges::find(params.schema(), key, &record::ParamSpec::key);
+  const record::ParamSpec* const spec = record::find_spec(params.schema(), key);
   return fmt::format("{} {}", lessons::in_lower_case(spec->label), record::format_count(params.integer(key)));
 }
 

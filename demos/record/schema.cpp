@@ -1,6 +1,7 @@
 // Parses, checks and formats parameter values.
 #include "demos/record/schema.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -16,11 +17,9 @@
 namespace headroom::record {
 namespace {
 
-const ParamSpec* find(Schema schema, std::string_view key) { return find_in(schema, key, &ParamSpec::key); }
-
 // A missing key is a bug.
 const ParamSpec& spec_of(Schema schema, std::string_view key) {
-  if (const ParamSpec* const spec = find(schema, key)) return *spec;
+  if (const ParamSpec* const spec = find_spec(schema, key)) return *spec;
   throw std::out_of_range("no parameter " + std::string(key));
 }
 
@@ -168,6 +167,8 @@ std::string shown(const ParamValue& value) {
 
 }  // namespace
 
+const ParamSpec* find_spec(Schema schema, std::string_view key) { return find_in(schema, key, &ParamSpec::key); }
+
 std::span<const Choice> choices_of(const ParamSpec& spec) {
   static constexpr std::array kOffOn{Choice{"off", "off"}, Choice{"on", "on"}};
   if (spec.kind == ParamKind::kSwitch && spec.choices.empty()) return kOffOn;
@@ -189,49 +190,60 @@ bool is_one_of(std::string_view value, std::string_view alternatives) {
 }
 
 Params::Params(Schema schema) : schema_(schema) {
-  for (const ParamSpec& spec : schema) values_.emplace(spec.key, default_of(spec));
+  values_.reserve(schema.size());
+  for (const ParamSpec& spec : schema) values_.push_back(default_of(spec));
 }
 
 std::int64_t Params::integer(std::string_view key) const { return std::get<std::int64_t>(at(key)); }
 double Params::real(std::string_view key) const { return std::get<double>(at(key)); }
 bool Params::on(std::string_view key) const { return std::get<bool>(at(key)); }
 const std::string& Params::text(std::string_view key) const { return std::get<std::string>(at(key)); }
-bool Params::has(std::string_view key) const { return values_.find(key) != values_.end(); }
+bool Params::has(std::string_view key) const { return find_spec(schema_, key) != nullptr; }
 
-const ParamValue& Params::at(std::string_view key) const {
-  const auto found = values_.find(key);
-  if (found == values_.end()) throw std::out_of_range("no parameter " + std::string(key));
-  return found->second;
+const ParamValue& Params::at(const ParamSpec& spec) const {
+  return values_[static_cast<std::size_t>(&spec - schema_.data())];
 }
+const ParamValue& Params::at(std::string_view key) const { return at(spec_of(schema_, key)); }
 
-bool Params::in_use(std::string_view key) const {
-  const ParamSpec& spec = spec_of(schema_, key);
-  if (overruled(key)) return false;
-  return spec.needs_key.empty() || (in_use(spec.needs_key) && is_one_of(as_text(spec.needs_key), spec.needs_value));
+bool Params::in_use(std::string_view key) const { return in_use(spec_of(schema_, key)); }
+
+bool Params::in_use(const ParamSpec& spec) const {
+  if (overruled(spec)) return false;
+  if (spec.needs_key.empty()) return true;
+  const ParamSpec& needed = spec_of(schema_, spec.needs_key);
+  return in_use(needed) && is_one_of(value_as_typed(needed, at(needed)), spec.needs_value);
 }
 
 bool Params::overruled(std::string_view key) const {
-  const ParamSpec* const spec = find(schema_, key);
-  return spec != nullptr && !spec->unless_key.empty() && !as_text(spec->unless_key).empty();
+  const ParamSpec* const spec = find_spec(schema_, key);
+  return spec != nullptr && overruled(*spec);
+}
+
+bool Params::overruled(const ParamSpec& spec) const {
+  return !spec.unless_key.empty() && !text(spec.unless_key).empty();
+}
+
+bool Params::operator==(const Params& other) const {
+  return values_ == other.values_ && std::ranges::equal(schema_, other.schema_, {}, &ParamSpec::key, &ParamSpec::key);
 }
 
 Status Params::set(std::string_view key, std::string_view value_text) {
-  const ParamSpec* const spec = find(schema_, key);
+  const ParamSpec* const spec = find_spec(schema_, key);
   if (spec == nullptr) return unknown_key(schema_, key);
   const std::optional<ParamValue> value = parse(*spec, value_text);
   if (!value || !fits(*spec, *value)) return refused(*spec, value_text);
-  values_.insert_or_assign(std::string(key), *value);
+  values_[static_cast<std::size_t>(spec - schema_.data())] = *value;
   return Ok{};
 }
 
 Status Params::set(std::string_view key, const ParamValue& value) {
-  const ParamSpec* const spec = find(schema_, key);
+  const ParamSpec* const spec = find_spec(schema_, key);
   if (spec == nullptr) return unknown_key(schema_, key);
   ParamValue checked = value;
   if (const auto* const whole = std::get_if<std::int64_t>(&value); whole != nullptr && spec->kind == ParamKind::kReal)
     checked = static_cast<double>(*whole);  // JSON and MessagePack write 1.0 as 1
   if (!fits(*spec, checked)) return refused(*spec, shown(value));
-  values_.insert_or_assign(std::string(key), std::move(checked));
+  values_[static_cast<std::size_t>(spec - schema_.data())] = std::move(checked);
   return Ok{};
 }
 
@@ -243,7 +255,10 @@ Status Params::set_assignment(std::string_view assignment) {
   return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
-std::string Params::as_text(std::string_view key) const { return value_as_typed(spec_of(schema_, key), at(key)); }
+std::string Params::as_text(std::string_view key) const {
+  const ParamSpec& spec = spec_of(schema_, key);
+  return value_as_typed(spec, at(spec));
+}
 
 std::map<std::string, std::string> Params::to_map() const {
   std::map<std::string, std::string> map;
@@ -269,7 +284,7 @@ std::vector<std::string> Params::unknown_in(Schema schema, const std::map<std::s
   std::vector<std::string> unknown;
   Params params(schema);
   for (const auto& [key, text] : map) {
-    const ParamSpec* const spec = find(schema, key);
+    const ParamSpec* const spec = find_spec(schema, key);
     if (spec != nullptr && (spec->role == ParamRole::kRun || params.set(key, std::string_view(text)))) continue;
     unknown.push_back(printable(key) + "=" + printable(text));
   }

@@ -77,6 +77,8 @@ std::string_view label_of(const ParamSpec& spec, std::string_view value);
 bool is_one_of(std::string_view value, std::string_view alternatives);
 
 using Schema = std::span<const ParamSpec>;
+// Null if the schema lacks the key.
+const ParamSpec* find_spec(Schema schema, std::string_view key);
 using ParamValue = std::variant<std::int64_t, double, bool, std::string>;  // bytes are int64, choices and files strings
 
 // Always has a value for every key of the schema.
@@ -111,13 +113,16 @@ class Params {
   // The settings that known_of() ignores, as "key=value", except those of run parameters.
   static std::vector<std::string> unknown_in(Schema schema, const std::map<std::string, std::string>& map);
 
-  bool operator==(const Params& other) const { return values_ == other.values_; }
+  bool operator==(const Params& other) const;
 
  private:
+  const ParamValue& at(const ParamSpec& spec) const;
   const ParamValue& at(std::string_view key) const;
+  bool in_use(const ParamSpec& spec) const;
+  bool overruled(const ParamSpec& spec) const;
 
   Schema schema_;
-  std::map<std::string, ParamValue, std::less<>> values_;
+  std::vector<ParamValue> values_;  // in the schema's order
 };
 
 }  // namespace headroom::record

@@ -23,7 +23,7 @@ using record::Params;
 namespace {
 
 const record::ParamSpec& spec_of(const Params& params, std::string_view key) {
-  return *std::ranges::find(params.schema(), key, &record::ParamSpec::key);
+  return *record::find_spec(params.schema(), key);
 }
 
 // Fills in the peaks of `run`, which must have no memory limit.

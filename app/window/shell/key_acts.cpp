@@ -197,8 +197,7 @@ Turn turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(f
 void change_batch(PageFrame& frame, int direction) {
   page::PageModel& page = frame.page;
   if (page.question().hides() || !page.settings().has(kMainSlider)) return;
-  const auto& schema = page.settings().schema();
-  const auto spec = std::ranges::find(schema, kMainSlider, &record::ParamSpec::key);
+  const record::ParamSpec* const spec = record::find_spec(page.settings().schema(), kMainSlider);
   const std::vector<double> stops = page::stops_of(*spec);
   const int now = page::nearest_stop(stops, page::number_of(*spec, page.settings()));
   const int to = std::clamp(now + direction, 0, static_cast<int>(stops.size()) - 1);

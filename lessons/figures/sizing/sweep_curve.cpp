@@ -62,7 +62,7 @@ struct Places {
 
 // Null if the schema lacks the key or its values are no numbers.
 const record::ParamSpec* number_spec(record::Schema schema, std::string_view key) {
-  const record::ParamSpec* const spec = find_spec(schema, key);
+  const record::ParamSpec* const spec = record::find_spec(schema, key);
   const bool number =
       spec != nullptr && (spec->kind == record::ParamKind::kInteger || spec->kind == record::ParamKind::kReal ||
                           spec->kind == record::ParamKind::kBytes);
