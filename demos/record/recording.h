@@ -43,6 +43,8 @@ class Recording {
   const std::vector<Histogram>& histograms() const { return rows<Histogram>(); }
   // Blocks and segments of GPU runs since file format 1.5.
   const std::vector<Placement>& placements() const { return rows<Placement>(); }
+  // Of runs with several ranks, since file format 1.6.
+  const std::vector<Collective>& collectives() const { return rows<Collective>(); }
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;
   // kNoOperator's name is empty.

@@ -18,7 +18,9 @@ inline constexpr Bytes kKiB = Bytes{1} << 10;
 inline constexpr Bytes kMiB = Bytes{1} << 20;
 inline constexpr Bytes kGiB = Bytes{1} << 30;
 inline constexpr std::int64_t kMostSteps = 1'000'000'000;
-inline constexpr Bytes kMostBytes = Bytes{1} << 50;  // limit for files and messages: a petabyte
+// Limits for files and messages: a petabyte; 73 years, whose differences fit in 64 bits.
+inline constexpr Bytes kMostBytes = Bytes{1} << 50;
+inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;
 
 // In the figures' stacking order, from the bottom.
 enum class Category : std::uint8_t { kWeights, kOptimizerState, kGradients, kActivations, kLogits, kWorkspace, kOther };

@@ -23,7 +23,8 @@ Bytes peak_of(const Recording& run, std::size_t step) {
 
 TEST_CASE("a shortened run keeps the memory of its first steps and the losses of all") {
   for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu}) {
-    const Recording run = made_recording({.device = device, .steps = 6, .every_row = true});
+    Recording run = made_recording({.device = device, .steps = 6, .every_row = true});
+    run.append(Collective{.step = 2});
     const Recording cut = first_steps(run, 2);
     REQUIRE(steps_of(run).size() == 6);
     REQUIRE(steps_of(cut).size() == 2);
@@ -33,6 +34,8 @@ TEST_CASE("a shortened run keeps the memory of its first steps and the losses of
     }
     CHECK(cut.metrics() == run.metrics());
     CHECK(cut.histograms() == run.histograms());
+    REQUIRE(cut.collectives().size() == 1);
+    CHECK(cut.collectives().front() == run.collectives().front());
     CHECK(cut.events().size() < run.events().size());
     CHECK(cut.info().provenance.at(std::string(kMemoryOf)) == "2 of 6 steps");
     CHECK(cut.outcome() == run.outcome());

@@ -44,6 +44,9 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   const Measurement measurements[] = {{.panel = "a", .median = 1, .high = 2}, {.panel = "b", .error = 0.5}};
   const KernelSpan spans[] = {{.start = 5, .duration = 2, .kind = SpanKind::kRuntimeCall},
                               {.start = 9, .duration = 40, .bytes = 4'096, .correlation = 7, .step = 1, .name = 1}};
+  const Collective collectives[] = {
+      {.issued = 3, .begin = 5, .end = 9, .bytes = 1 << 20, .step = 0, .layer = 1, .ranks = 2},
+      {.issued = 7, .begin = 9, .end = 9, .sequence = 1, .kind = CollectiveKind::kAllToAll, .axis = Axis::kExpert}};
   const KernelReport report{.messages = {{.line = 1, .text = "a"}}, .kernels = {{.name = "b"}}, .error = 0.5};
   const SweepPoint points[] = {{.series = "a",
                                 .params = {{"batch", "4"}},
@@ -59,7 +62,7 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
        {encode(made.info()), encode_rows(std::span(made.events()).first(12)),
         encode_rows(std::span(made.marks()).first(6)), encode_device_times(times), encode_rows(made.counters()),
         encode_rows(made.metrics()), encode_operators(1, names), encode_dropped(3), encode_rows(measurements),
-        encode_rows(spans), encode(report), encode_rows(points), encode(*made.outcome())}) {
+        encode_rows(spans), encode_rows(collectives), encode(report), encode_rows(points), encode(*made.outcome())}) {
     const auto header = std::get<ChunkHeader>(open_header(chunk));
     found.emplace_back(header.kind, std::get<std::vector<std::byte>>(
                                         open_payload(header, std::span(chunk).subspan(kChunkHeaderBytes))));
@@ -76,15 +79,15 @@ Recording target() {
 }
 
 struct Counts {
-  std::size_t events, marks, counters, metrics, measurements, kernel_spans, sweep_points;
+  std::size_t events, marks, counters, metrics, measurements, kernel_spans, sweep_points, collectives;
   std::uint64_t dropped;
   bool outcome;
   bool operator==(const Counts&) const = default;
 };
 Counts counts(const Recording& r) {
-  return {r.events().size(),       r.marks().size(),        r.counters().size(),
-          r.metrics().size(),      r.measurements().size(), r.kernel_spans().size(),
-          r.sweep_points().size(), r.dropped_events(),      r.outcome().has_value()};
+  return {r.events().size(),       r.marks().size(),        r.counters().size(),     r.metrics().size(),
+          r.measurements().size(), r.kernel_spans().size(), r.sweep_points().size(), r.collectives().size(),
+          r.dropped_events(),      r.outcome().has_value()};
 }
 
 }  // namespace
@@ -168,7 +171,7 @@ TEST_CASE("random contents are refused or usable") {
     std::vector<std::byte> content(random() % 120);
     for (std::byte& byte : content) byte = static_cast<std::byte>(random() % 4 == 0 ? random() : random() % 8);
     Recording recording = target();
-    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 14), content));
+    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 17), content));
     if (status.ok())
       use(recording);
     else
@@ -209,6 +212,20 @@ TEST_CASE("values that are out of range are refused by name") {
   CHECK(span_refusal({.kind = static_cast<SpanKind>(5)}).find("a kind of span is out of range") != std::string::npos);
   CHECK(span_refusal({.duration = -1}).find("a kernel's duration is out of range") != std::string::npos);
   CHECK(span_refusal({.bytes = -2}).find("a kernel's bytes is out of range") != std::string::npos);
+
+  const auto collective_refusal = [](Collective collective) {
+    Recording target;
+    const Status status = target.append_chunk(encode_rows(std::span(&collective, 1)));
+    REQUIRE_FALSE(status.ok());
+    CHECK(target.collectives().empty());
+    return status.error().message;
+  };
+  CHECK(collective_refusal({.kind = static_cast<CollectiveKind>(7)}).find("a kind of collective is out of range") !=
+        std::string::npos);
+  CHECK(collective_refusal({.axis = static_cast<Axis>(6)}).find("an axis is out of range") != std::string::npos);
+  CHECK(collective_refusal({.begin = 5, .end = 4}).find("a collective's end is out of range") != std::string::npos);
+  CHECK(collective_refusal({.bytes = -1}).find("a collective's bytes is out of range") != std::string::npos);
+  CHECK(collective_refusal({.ranks = 0}).find("a number of ranks is out of range") != std::string::npos);
 
   // Steps are displayed from 1, which must not overflow.
   const Mark last_step{.step = std::numeric_limits<std::int32_t>::max()};

@@ -61,6 +61,21 @@ TEST_CASE("chunks of every kind have at most the table's number of rows") {
   });
 }
 
+TEST_CASE("a rank sends what nccl-tests count for a ring") {
+  const auto sent = [](CollectiveKind kind, Bytes bytes, std::uint16_t ranks) {
+    return sent_bytes({.bytes = bytes, .ranks = ranks, .kind = kind});
+  };
+  CHECK(sent(CollectiveKind::kAllReduce, 1'000, 4) == 1'500);
+  CHECK(sent(CollectiveKind::kReduceScatter, 1'000, 4) == 750);
+  CHECK(sent(CollectiveKind::kAllGather, 1'000, 4) == 750);
+  CHECK(sent(CollectiveKind::kAllToAll, 1'000, 4) == 750);
+  CHECK(sent(CollectiveKind::kBroadcast, 1'000, 4) == 1'000);
+  CHECK(sent(CollectiveKind::kSend, 1'000, 2) == 1'000);
+  CHECK(sent(CollectiveKind::kReceive, 1'000, 2) == 0);
+  CHECK(sent(CollectiveKind::kAllReduce, 1'000, 1) == 0);
+  CHECK(sent(CollectiveKind::kAllGather, kMostBytes, 0xffff) == kMostBytes - kMostBytes / 0xffff - 1);
+}
+
 TEST_CASE("quantiles interpolate linearly between neighbors") {
   const Quantiles of_four = quantiles_of({4, 1, 3, 2});
   CHECK(of_four.median == 2.5);

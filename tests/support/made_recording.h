@@ -87,6 +87,7 @@ class RecordingMaker {
     recording_.append(record::Measurement{.panel = "rms_norm", .median = 5, .low = 4, .high = 6});
     recording_.append(record::SweepPoint{.series = "hf", .label = "batch=4", .peak = {.allocated = 28}});
     recording_.append(record::Placement{.storage = 9, .segment = 3, .offset = 512});
+    recording_.append(record::Collective{.issued = 5, .begin = 6, .end = 9, .bytes = 4'096, .step = 0, .ranks = 4});
     recording_.append(record::Histogram{.name = "gradients", .step = 1, .low_exponent = -3, .counts = {1, 2}});
     recording_.set_kernel_report({.sentence = "It is right."});
   }

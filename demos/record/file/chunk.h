@@ -36,12 +36,13 @@ enum class ChunkKind : std::uint32_t {
   kSweepPoints = 13,
   kHistograms = 14,
   kPlacements = 15,
+  kCollectives = 16,
 };
 
 // The first byte is not text in any encoding. The line ends reveal a copy that converted them.
 inline constexpr std::array<unsigned char, 8> kFileMagic = {0x89, 'H', 'R', 'E', 'C', '\r', '\n', 0x1a};
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 5;
+inline constexpr std::uint16_t kMinorVersion = 6;
 inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kChunkHeaderBytes = 20;
 

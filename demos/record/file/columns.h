@@ -12,13 +12,13 @@
 #include <type_traits>
 
 #include "demos/record/file/packing.h"
+#include "demos/record/rows/collective.h"
 #include "demos/record/rows/kernel_span.h"
 #include "demos/record/rows/mem_event.h"
 #include "demos/record/rows/placement.h"
 
 namespace headroom::record {
 
-inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; a difference of two times fits in 64 bits
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
 inline constexpr std::int64_t kLowestStep = std::numeric_limits<std::int32_t>::min();
 inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // step + 1 fits, too
@@ -91,6 +91,8 @@ inline constexpr int kNumEventKinds = 6;
 inline constexpr int kNumCounterKinds = 4;
 inline constexpr int kNumMetricKinds = 6;
 inline constexpr int kNumSpanKinds = 5;
+inline constexpr int kNumCollectiveKinds = 7;
+inline constexpr int kNumAxes = 6;
 
 // The allocator's totals, predicted from a device's events.
 struct TotalGuess {
@@ -254,6 +256,28 @@ void columns(Io& io, std::span<KernelSpan> rows) {
     before = row.correlation;
   }
   running_column(io, rows, &KernelSpan::step, kLowestStep, kHighestStep, "a step");
+}
+
+// A collective is issued shortly before it begins, and a step repeats the same sizes.
+template <class Io>
+void columns(Io& io, std::span<Collective> rows) {
+  for (Collective& row : rows) io.choice(row.kind, kNumCollectiveKinds, "a kind of collective");
+  for (Collective& row : rows) io.choice(row.axis, kNumAxes, "an axis");
+  for (Collective& row : rows) io.choice(row.phase, kNumPhases, "a phase");
+  for (Collective& row : rows) io.small(row.layer, kNoLayer, "a layer");
+  for (Collective& row : rows) io.small(row.micro_batch, kAny16, "a micro-batch");
+  for (Collective& row : rows) io.number(row.ranks, 1, 1, kAny16, "a number of ranks");
+  time_column(io, rows, &Collective::issued, "a collective's time");
+  for (Collective& row : rows) io.number(row.begin, row.issued, -kMostTime, kMostTime, "a collective's begin");
+  for (Collective& row : rows) io.number(row.end, row.begin, row.begin, kMostTime, "a collective's end");
+  for (Collective& row : rows) io.number(row.bytes, 0, 0, kMostBytes, "a collective's bytes");
+  std::array<std::int64_t, 256> sequence_before{};  // sized for any byte, since the axis may be invalid
+  for (Collective& row : rows) {
+    std::int64_t& before = sequence_before[static_cast<std::size_t>(row.axis)];
+    io.number(row.sequence, before + 1, 0, std::numeric_limits<std::uint32_t>::max(), "a collective's number");
+    before = row.sequence;
+  }
+  running_column(io, rows, &Collective::step, kLowestStep, kHighestStep, "a step");
 }
 
 }  // namespace headroom::record

@@ -61,7 +61,7 @@ Recording first_steps(const Recording& run, int steps) {
     const std::vector<Row>& rows = run.rows<Row>();
     if constexpr (std::is_same_v<Row, CounterSample>)
       append_some(result, rows, [&](const Row& row) { return row.time <= closing.host_time; });
-    else if constexpr (std::is_same_v<Row, KernelSpan>)
+    else if constexpr (std::is_same_v<Row, KernelSpan> || std::is_same_v<Row, Collective>)
       append_some(result, rows, [&](const Row& row) { return row.step < steps; });
     else if constexpr (std::is_same_v<Row, Placement>)
       append_some(result, rows, [&](const Row& row) { return storages.contains(row.storage); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "demos/record/file/chunk.h"
+#include "demos/record/rows/collective.h"
 #include "demos/record/rows/histogram.h"
 #include "demos/record/rows/kernel_span.h"
 #include "demos/record/rows/measurement.h"
@@ -42,6 +43,7 @@ inline constexpr std::tuple kRowKinds{
     RowKind<SweepPoint>{ChunkKind::kSweepPoints, "sweep_points", 0, 64, 10'000},
     RowKind<Histogram>{ChunkKind::kHistograms, "histograms", 0, 8, 10'000},
     RowKind<Placement>{ChunkKind::kPlacements, "placements", 3, kRowsPerChunk, kMaxRows},
+    RowKind<Collective>{ChunkKind::kCollectives, "collectives", 12, kRowsPerChunk, kMaxRows},
 };
 
 template <class Kinds>
