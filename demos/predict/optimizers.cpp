@@ -7,6 +7,7 @@
 
 #include "demos/llama/extension.h"
 #include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/forms/trained_weights.h"
 #include "demos/record/find.h"
 
 namespace headroom::predict {
@@ -16,21 +17,16 @@ using record::Bytes;
 
 namespace {
 
-Bytes two_per_weight(const StepSettings& step) { return 2 * step.moment_bytes() * trained_parameters(step); }
+Bytes two_per_weight(const StepSettings& step) { return 2 * step.moment_bytes() * updated_parameters(step); }
 
 // Blocks never span tensors.
 Bytes codes(const StepSettings& step) {
-  const llama::Config& c = step.model;
-  const std::int64_t rank = step.adapters.rank;
-  const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
+  const auto of = [](std::int64_t elements) { return elements == 0 ? 0 : kernels::adamw_8bit_state_bytes(elements); };
   Bytes sum = 0;
-  if (step.adapters.kind == AdapterKind::kOff) {
-    sum = (c.tie_word_embeddings ? 1 : 2) * of(c.vocab_size * c.hidden_size) + of(c.hidden_size);
-    for (const LayerWeight& each : llama::layer_weights(c, step.extension)) sum += each.count * of(each.elements());
-    return sum;
+  for (const TrainedWeight& each : trained_weights(step)) {
+    const Cut cut = cut_of(each, step.parallel.shards());
+    sum += each.count * (of(cut.slice) + of(cut.rest));
   }
-  for (const LayerWeight& each : projections(c, step.extension))
-    if (has_adapter(each, step.adapters.targets)) sum += each.count * (of(rank * each.columns) + of(each.rows * rank));
   return sum;
 }
 
@@ -68,7 +64,7 @@ constexpr std::array kForms{
 
 bool on_device(const StepSettings& step) { return step.offload.state == StateOffload::kOff; }
 
-Bytes masters(const StepSettings& step) { return step.masters() ? kFp32 * trained_parameters(step) : 0; }
+Bytes masters(const StepSettings& step) { return step.masters() ? kFp32 * updated_parameters(step) : 0; }
 
 }  // namespace
 

@@ -93,6 +93,16 @@ void set_offload(StepSettings& step, const Params& params) {
   step.offload.checkpoints = params.on("offload.checkpoints");
 }
 
+ParallelSettings parallel_of(const Params& params) {
+  ParallelSettings parallel{.ranks = params.integer("ranks"),
+                            .zero = meaning(params, "zero", kZeros),
+                            .fp32_sums = params.text("reduce") == "fp32",
+                            .bucket = params.integer("bucket")};
+  if (params.in_use("zero_group")) parallel.zero_group = params.integer("zero_group");
+  if (params.in_use("prefetch")) parallel.prefetch = params.integer("prefetch");
+  return parallel;
+}
+
 }  // namespace
 
 std::int64_t StepSettings::moment_bytes() const {
@@ -176,6 +186,7 @@ StepSettings step_settings(const Params& params) {
   step.adapters = adapters_of(params);
   if (step.precision == Precision::kFp32) step.adapters.fp32 = false;  // same format as the weights
   set_offload(step, params);
+  step.parallel = parallel_of(params);
   step.histogram = params.on("histogram");
   return step;
 }

@@ -9,6 +9,7 @@
 
 #include "demos/llama/config.h"
 #include "demos/llama/extension.h"
+#include "demos/predict/parallel.h"
 #include "demos/predict/techniques.h"
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"
@@ -86,7 +87,7 @@ struct StepSettings {
   // Parts that only the closed form supports; runs never set it.
   llama::Extension extension;
   StepFiles files;
-  std::int64_t batch = 0;     // B, sequences per micro-batch
+  std::int64_t batch = 0;     // B, sequences per micro-batch and rank
   std::int64_t sequence = 0;  // T
   std::int64_t micro_batches = 1;
   int steps = 0;
@@ -107,6 +108,7 @@ struct StepSettings {
   OptimizerSettings optimizer;
   AdapterOptions adapters;
   OffloadSettings offload;
+  ParallelSettings parallel;
 
   bool histogram = false;  // counts gradients and updates by exponent
 

@@ -176,6 +176,21 @@ struct AdapterOptions {
   bool quantised() const { return kind == AdapterKind::kQlora; }
 };
 
+// What ranks share instead of copying it; each stage includes those before it. Rajbhandari et al. 2020,
+// arXiv:1910.02054, section 5.
+enum class Zero : std::uint8_t {
+  kOff,        // every rank has all states: data parallelism
+  kOptimizer,  // each rank updates its share of the weights
+  kGradients,  // and keeps the gradients of that share only
+  kWeights,    // and stores that share only; a layer's weights are gathered while they are used
+};
+inline constexpr std::array kZeros{
+    Meant<Zero>{{"off", "off"}, Zero::kOff},
+    Meant<Zero>{{"1", "1: optimizer state"}, Zero::kOptimizer},
+    Meant<Zero>{{"2", "2: and gradients"}, Zero::kGradients},
+    Meant<Zero>{{"3", "3: and weights"}, Zero::kWeights},
+};
+
 // Location of masters and moments; if it is not the device, the CPU updates the weights.
 enum class StateOffload : std::uint8_t { kOff, kHost, kFile };
 inline constexpr std::array kStateOffloads{

@@ -28,11 +28,12 @@ constexpr std::array kDataTypes = [] {
   return choices;
 }();
 
+constexpr std::array kSumFormats{Choice{"model", "like the gradients"}, Choice{"fp32", "fp32"}};
 constexpr std::array kAdapterFormats{Choice{"model", "like the weights"}, Choice{"fp32", "fp32"}};
 
 constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
-                           kOptimizer = kOptimizerGroup, kAdapter = "Adapters", kOffload = "Offload",
-                           kKernels = "Kernels", kShape = "Model's shape";
+                           kOptimizer = kOptimizerGroup, kRanks = "Several GPUs", kAdapter = "Adapters",
+                           kOffload = "Offload", kKernels = "Kernels", kShape = "Model's shape";
 
 constexpr ParamSpec run(ParamSpec spec) { return in(kRun, ParamRole::kRun, spec); }
 constexpr ParamSpec size(ParamSpec spec) { return in(kRun, ParamRole::kShape, spec); }
@@ -178,6 +179,24 @@ constexpr std::array kTrainStepSchema{
                   "1", "0"))),
     folded(kOptimizer, on_off("optimizer_in_backward", "Step in backward",
                               "Update each layer as soon as its gradients are complete, and free them")),
+    advanced(in(kRanks, ParamRole::kShape,
+                number("ranks", "GPUs", "ranks",
+                       "N: processes that train together, one per GPU, or on one CPU; each takes `batch` sequences", 1,
+                       1024, 1))),
+    folded(kRanks, choice("zero", "ZeRO", "What the ranks share instead of copying it; one rank has nothing to share",
+                          kChoicesOf<predict::kZeros>)),
+    folded(kRanks,
+           needs(unset("all ranks",
+                       number("zero_group", "Shared by", "ranks",
+                              "Ranks that share one copy of the states; it divides `ranks`; 0: all ranks", 0, 1024, 0)),
+                 "zero", "1|2|3")),
+    folded(kRanks, needs(linear(number("prefetch", "Gather ahead", "layers",
+                                       "Layers whose weights are gathered before they are used", 0, 2, 1)),
+                         "zero", "3")),
+    folded(kRanks, choice("reduce", "Sums in", "Number format in which the ranks' gradients are summed", kSumFormats)),
+    folded(kRanks, unset("one layer", size_in_bytes("bucket", "Bucket",
+                                                    "Least size of gradients that are summed together; 0: one layer's",
+                                                    1024, 64.0 * 1024 * 1024 * 1024, 0))),
     folded(kAdapter,
            own(choice("adapters", "Adapters", "Train two thin matrices per frozen weight instead of the weight",
                       kChoicesOf<predict::kAdapters>),

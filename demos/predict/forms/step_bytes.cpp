@@ -219,4 +219,12 @@ StaticMemory static_memory(std::int64_t parameters, Precision precision, KeptSta
                                                     : moments_of(state) * (mixed ? 4 : element) * parameters};
 }
 
+StaticMemory share_of(const StaticMemory& whole, const ParallelSettings& parallel) {
+  const auto share = [&](Bytes bytes, Zero what) { return parallel.shares(what) ? bytes / parallel.shards() : bytes; };
+  return {.weights = share(whole.weights, Zero::kWeights),
+          .gradients = share(whole.gradients, Zero::kGradients),
+          .master = share(whole.master, Zero::kOptimizer),
+          .moments = share(whole.moments, Zero::kOptimizer)};
+}
+
 }  // namespace headroom::predict
