@@ -16,6 +16,12 @@ struct CopyDone::Event {
   at::cuda::CUDAEvent event{cudaEventDisableTiming | cudaEventBlockingSync};
 };
 
+CopyDone::CopyDone(c10::Stream stream) {
+  auto event = std::make_shared<Event>();
+  event->event.record(c10::cuda::CUDAStream(stream));
+  event_ = std::move(event);
+}
+
 void CopyDone::device_waits() const {
   if (event_) const_cast<Event&>(*event_).event.block(c10::cuda::getCurrentCUDAStream());
 }
@@ -54,14 +60,7 @@ void CopyLane::copy(const at::Tensor& to, const at::Tensor& from) {
                                  stream_->stream.stream()));
 }
 
-CopyDone CopyLane::done() const {
-  CopyDone result;
-  if (!stream_) return result;
-  auto event = std::make_shared<CopyDone::Event>();
-  event->event.record(stream_->stream);
-  result.event_ = std::move(event);
-  return result;
-}
+CopyDone CopyLane::done() const { return stream_ ? CopyDone(stream_->stream.unwrap()) : CopyDone(); }
 
 void CopyLane::finish() noexcept {
   if (!stream_) return;

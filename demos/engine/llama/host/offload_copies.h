@@ -7,15 +7,18 @@
 
 namespace headroom::llama {
 
-// A point in a lane's work. On the CPU and on meta it is always reached.
+// A point in the work of a stream. On the CPU and on meta it is always reached.
 class CopyDone {
  public:
+  CopyDone() = default;
+  // The end of all work queued on the CUDA stream so far.
+  explicit CopyDone(c10::Stream stream);
+
   // Later device work of the calling thread waits for this point; the host does not.
   void device_waits() const;
   void host_waits() const;
 
  private:
-  friend class CopyLane;
   struct Event;
   std::shared_ptr<const Event> event_;  // null: reached
 };
