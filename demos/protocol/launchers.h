@@ -1,4 +1,4 @@
-// Where this process is among the ranks of a run, from the environment that a launcher sets.
+// Reads from a launcher's environment which rank of a run this process is.
 #pragma once
 
 #include <functional>
