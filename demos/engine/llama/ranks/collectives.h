@@ -1,0 +1,128 @@
+// Collectives: sums and copies of tensors between the ranks of a run. None allocates a tensor.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <ATen/ATen.h>
+
+#include "demos/engine/llama/host/offload_copies.h"
+#include "demos/engine/llama/ranks/collective_error.h"
+#include "demos/engine/llama/ranks/timing_events.h"
+#include "demos/protocol/launchers.h"
+#include "demos/record/scope.h"
+#include "demos/record/units.h"
+
+namespace headroom::llama {
+
+enum class CollectiveKind : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kBarrier };
+std::string_view label_of(CollectiveKind kind);  // "all-reduce"
+
+// A tensor of N equal slices, one per rank, and this rank's slice. Both are 1-D, contiguous and of one type. The slice
+// is a view of `whole` at this rank's place (in place), or does not overlap it.
+struct Sliced {
+  at::Tensor whole, slice;
+};
+
+// One collective that was issued; a group of tensors is one collective.
+struct IssuedCollective {
+  using Time = std::chrono::steady_clock::time_point;
+
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  record::Bytes bytes = 0;     // of the whole tensors
+  std::uint64_t sequence = 0;  // from 0; equal on all ranks
+  record::Tag tag;             // phase, layer and micro-batch of the calling thread
+  Time issued;                 // by the host
+  Time begin, end;             // on the CPU; elsewhere equal to `issued`
+  // On the communication stream of a GPU; null on the CPU, on meta, and if captured into a CUDA graph.
+  TimingEvent device_begin, device_end;
+};
+
+// Receives each collective once it is queued on a GPU, or complete on the CPU. Called by the issuing thread.
+using CollectiveListener = std::function<void(IssuedCollective)>;
+
+// All ranks issue the same collectives in the same order. On a GPU they run in this order on a communication stream;
+// their tensors must be kept until they are done. On the CPU a call returns when the collective is complete. Calls throw
+// CollectiveError if another rank ended or does not answer.
+class Collectives {
+ public:
+  virtual ~Collectives() = default;
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+  // Each takes a group of tensors, which NCCL launches as one kernel; an empty group is no collective.
+  // Replaces each tensor by its sum over all ranks.
+  void all_reduce(std::span<const at::Tensor> tensors);
+  // Sums `whole` over all ranks and writes this rank's slice. On the CPU the rest of `whole` is overwritten, and with a
+  // separate slice all of it.
+  void reduce_scatter(std::span<const Sliced> tensors);
+  // Copies all ranks' slices into `whole`.
+  void all_gather(std::span<const Sliced> tensors);
+  // Copies the root's tensors to all ranks.
+  void broadcast(std::span<const at::Tensor> tensors, int root);
+  // Returns once all ranks have called it and all earlier collectives are complete.
+  void barrier();
+
+  // Later collectives wait for the calling thread's device work so far.
+  virtual void wait_for_device() {}
+  // The end of all collectives issued so far.
+  virtual CopyDone done() const { return {}; }
+
+ protected:
+  struct Call {
+    CollectiveKind kind = CollectiveKind::kBarrier;
+    std::span<const at::Tensor> tensors;  // of all-reduce and broadcast
+    std::span<const Sliced> slices;       // of reduce-scatter and all-gather
+    int root = 0;
+  };
+
+  Collectives(int rank, int ranks, CollectiveListener listener);
+  bool failed() const { return failed_; }  // a call threw CollectiveError
+
+ private:
+  // Runs or queues the call, and sets when it ran.
+  virtual void run(const Call& call, IssuedCollective& issued) = 0;
+  void issue(const Call& call);
+  void check(const Call& call) const;
+
+  int rank_, ranks_;
+  CollectiveListener listener_;
+  std::uint64_t next_ = 0;
+  bool failed_ = false;
+};
+
+struct CollectiveOptions {
+  CollectiveListener listener;  // may be empty
+  // Separates this group of ranks from others of the same store, such as earlier runs. A file name.
+  std::string group = "ranks";
+  std::chrono::milliseconds start_timeout = std::chrono::minutes(5);  // until all ranks have started
+  // The limit of one collective. It is long because the reader may pause a run; dead ranks are noticed earlier, by gloo
+  // itself and with NCCL by the process that started the ranks.
+  std::chrono::milliseconds timeout = std::chrono::hours(24);
+};
+
+// Thread blocks of an NCCL kernel, at most. Each costs 18 MiB of device memory and takes a multiprocessor from GEMMs:
+// with 4 a gather runs next to GEMMs without slowing them; sums are slow with few and slow GEMMs with any number.
+struct NcclSizes {
+  int gather_blocks = 4;  // all-gather, broadcast
+  int sum_blocks = 16;    // all-reduce, reduce-scatter, barrier
+};
+
+// These connect all ranks, and throw CollectiveError if they cannot. NCCL takes its device memory now, so call it before
+// the weights are allocated, and with the device's index.
+std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& place, at::Device device,
+                                                   CollectiveOptions options, NcclSizes sizes = {});
+// For tensors on the CPU.
+std::unique_ptr<Collectives> make_gloo_collectives(const protocol::RankPlace& place, CollectiveOptions options);
+// Only reports to the listener. For tensors on meta, as any rank of any number.
+std::unique_ptr<Collectives> make_planned_collectives(int rank, int ranks, CollectiveListener listener);
+
+}  // namespace headroom::llama
