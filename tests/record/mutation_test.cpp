@@ -292,6 +292,14 @@ TEST_CASE("text of the run's info is checked") {
   CHECK_FALSE(with("\"cap\":0", "\"cap\":\"0\""));
   CHECK_FALSE(with("\"cap\":0,", ""));
   CHECK_FALSE(with("\"cpu\"", "\"tpu\""));
+  CHECK(with("\"rank\":0,", "")->rank == 0);  // older files lack these fields
+  CHECK(with("\"ranks\":1,", "")->ranks == 1);
+  CHECK(with("\"clock_start\":0,", "")->clock_start == 0);
+  CHECK(with("\"rank\":0,\"ranks\":1", "\"rank\":3,\"ranks\":4")->rank == 3);
+  CHECK_FALSE(with("\"rank\":0", "\"rank\":1"));  // of one
+  CHECK_FALSE(with("\"rank\":0", "\"rank\":-1"));
+  CHECK_FALSE(with("\"ranks\":1", "\"ranks\":0"));
+  CHECK_FALSE(with("\"clock_start\":0", "\"clock_start\":-1"));
   CHECK_FALSE(with("\"batch\":\"4\"", "\"batch\":4"));
   CHECK_FALSE(with("\"cap\":0", "\"cap\":0,\"deep\":" + std::string(100'000, '[') + std::string(100'000, ']')));
   CHECK_FALSE(with("}", ""));

@@ -28,6 +28,9 @@ inline void check_same(const Recording& a, const Recording& b) {
   CHECK(a.info().source == b.info().source);
   CHECK(a.info().cap == b.info().cap);
   CHECK(a.info().device_memory == b.info().device_memory);
+  CHECK(a.info().rank == b.info().rank);
+  CHECK(a.info().ranks == b.info().ranks);
+  CHECK(a.info().clock_start == b.info().clock_start);
   for_each_row_kind([&](const auto& kind) {
     using Row = RowOf<decltype(kind)>;
     INFO(kind.name);

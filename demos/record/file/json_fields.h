@@ -58,6 +58,10 @@ class JsonWriter {
     check(value >= lowest && value <= highest, key);
     object_[key] = value;
   }
+  template <class Int>
+  void later_whole(const char* key, Int value, std::int64_t highest, std::int64_t lowest = 0) {
+    whole(key, value, highest, lowest);
+  }
   void counter(const char* key, std::uint64_t value) { object_[key] = value; }
   void real(const char* key, double value, double lowest = 0, double highest = std::numeric_limits<double>::max()) {
     check(value >= lowest && value <= highest, key);
@@ -159,6 +163,11 @@ class JsonReader {
                           : field->get<std::int64_t>() <= highest;
     if (!fits || field->get<std::int64_t>() < lowest) return refuse_range(key, lowest, highest);
     value = static_cast<Int>(field->get<std::int64_t>());
+  }
+  // Older files lack the field, and the value keeps its default.
+  template <class Int>
+  void later_whole(const char* key, Int& value, std::int64_t highest, std::int64_t lowest = 0) {
+    if (ok() && object_.contains(key)) whole(key, value, highest, lowest);
   }
   void counter(const char* key, std::uint64_t& value) {
     if (const json* const field = find(key, &json::is_number_unsigned, "is not a non-negative integer"))
