@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,7 +44,7 @@ class Recording {
   const std::vector<Histogram>& histograms() const { return rows<Histogram>(); }
   // Blocks and segments of GPU runs since file format 1.5.
   const std::vector<Placement>& placements() const { return rows<Placement>(); }
-  // Of runs with several ranks, since file format 1.6.
+  // Only runs of several ranks have collectives, since file format 1.6.
   const std::vector<Collective>& collectives() const { return rows<Collective>(); }
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;
@@ -74,10 +75,10 @@ class Recording {
   void add_dropped(std::uint64_t count) { dropped_ += count; }
   void set_outcome(Outcome outcome) { outcome_ = std::move(outcome); }
 
-  // A damaged or invalid chunk changes nothing. Skips unknown kinds.
+  // A damaged or invalid chunk changes nothing. Skips unknown kinds and other ranks' chunks.
   Status append_chunk(std::span<const std::byte> chunk);
 
-  // Changes a recording's source from live to recorded.
+  // Changes a recording's source from live to recorded. A file of several ranks gives rank 0.
   static Result<Recording> read(const std::filesystem::path& path);
   // Writes a temporary file and renames it.
   Status write(const std::filesystem::path& path) const;
@@ -111,6 +112,8 @@ std::vector<std::byte> encode(const Outcome& outcome);
 std::vector<std::byte> encode_device_times(std::span<const Nanoseconds> times);
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
 std::vector<std::byte> encode_dropped(std::uint64_t count);
+// `rank`: 1 … kMostRanks − 1.
+std::vector<std::byte> encode_rank(std::uint16_t rank, std::span<const std::byte> chunk);
 const RowKinds::Encoders& row_encoders();
 // Text rows: at most 1 MiB. A row that could not be read back is a bug.
 template <AreRows Rows>
@@ -126,6 +129,8 @@ void encode_chunks(const std::vector<Row>& rows, Take take) {
     rest = rest.subspan(count);
   }
 }
+// Calls `take` with all chunks of the recording.
+void encode_chunks(const Recording& recording, const std::function<void(std::span<const std::byte>)>& take);
 
 // Writes a recording during the run, to `<path>.partial`; commit() renames it. Without commit() the destructor removes
 // the partial file, and an old file stays. A killed program leaves a truncated recording, which the next writer of this

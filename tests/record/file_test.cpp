@@ -15,17 +15,6 @@ using namespace headroom::tests;
 
 namespace {
 
-std::vector<std::size_t> chunk_places(std::span<const std::byte> file) {
-  std::vector<std::size_t> places;
-  std::size_t at = kFileHeaderBytes;
-  while (at < file.size()) {
-    places.push_back(at);
-    at += kChunkHeaderBytes + std::get<ChunkHeader>(open_header(file.subspan(at))).stored;
-  }
-  places.push_back(at);
-  return places;
-}
-
 std::string refusal(const std::filesystem::path& path) {
   const Result<Recording> result = Recording::read(path);
   REQUIRE_FALSE(result.ok());

@@ -6,9 +6,12 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "demos/record/file/chunk.h"
 #include "demos/record/recording.h"
 #include "tests/support/temporary_folder.h"
 
@@ -25,6 +28,18 @@ inline void write_bytes(const std::filesystem::path& path, std::span<const std::
   std::filesystem::remove(path);  // truncating an old file may wait for the disk
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+// The first byte of each chunk, and the end.
+inline std::vector<std::size_t> chunk_places(std::span<const std::byte> file) {
+  std::vector<std::size_t> places;
+  std::size_t at = record::kFileHeaderBytes;
+  while (at < file.size()) {
+    places.push_back(at);
+    at += record::kChunkHeaderBytes + std::get<record::ChunkHeader>(record::open_header(file.subspan(at))).stored;
+  }
+  places.push_back(at);
+  return places;
 }
 
 // Valid and invalid events: relabels of live, freed and unknown storages, second allocations, frees of nothing,

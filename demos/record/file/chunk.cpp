@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "demos/record/file/packing.h"
+#include "demos/record/run_info.h"
 
 namespace headroom::record {
 namespace {
@@ -80,6 +81,18 @@ std::variant<std::vector<std::byte>, Damage> open_payload(const ChunkHeader& hea
   const std::size_t unpacked = ZSTD_decompress(content.data(), content.size(), payload.data(), payload.size());
   if (ZSTD_isError(unpacked) != 0 || unpacked != content.size()) return Damage{"a chunk cannot be unpacked"};
   return content;
+}
+
+std::variant<RankChunk, Damage> open_rank(std::span<const std::byte> content) {
+  Unpacker in(content);
+  const std::uint16_t rank = in.fixed16();
+  if (!in.ok()) return Damage{"a rank's chunk is shorter than its number"};
+  if (rank == 0 || rank >= kMostRanks) return Damage{"the number of a rank is out of range"};
+  const auto header = open_header(content.subspan(sizeof rank));
+  if (const auto* const damage = std::get_if<Damage>(&header)) return *damage;
+  const RankChunk opened{rank, std::get<ChunkHeader>(header), content.subspan(sizeof rank + kChunkHeaderBytes)};
+  if (opened.header.kind == ChunkKind::kRank) return Damage{"a rank's chunk contains another rank's"};
+  return opened;
 }
 
 }  // namespace headroom::record

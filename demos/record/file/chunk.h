@@ -2,7 +2,7 @@
 //
 //   file    magic 8 bytes · major u16 · minor u16 · chunks
 //   chunk   kind u32 · stored size u32 · raw size u32 · CRC-32C of the payload u32 · CRC-32C of these 16 bytes u32 ·
-//           payload: one zstd frame with the columns of columns.h, or JSON
+//           payload: one zstd frame with the columns of columns.h, JSON, or a rank u16 and its whole chunk
 //
 // The chunk's header has its own checksum, so that a damaged size does not look like the end of a truncated file.
 #pragma once
@@ -37,6 +37,7 @@ enum class ChunkKind : std::uint32_t {
   kHistograms = 14,
   kPlacements = 15,
   kCollectives = 16,
+  kRank = 17,
 };
 
 // The first byte is not text in any encoding. The line ends reveal a copy that converted them.
@@ -70,5 +71,13 @@ std::variant<ChunkHeader, Damage> open_header(std::span<const std::byte> bytes);
 // Unpacks the content and checks it against the header.
 std::variant<std::vector<std::byte>, Damage> open_payload(const ChunkHeader& header,
                                                           std::span<const std::byte> payload);
+
+// A chunk of rank 1 or higher. Chunks of rank 0 have no envelope, so that older programs read them.
+struct RankChunk {
+  std::uint16_t rank = 0;
+  ChunkHeader header;
+  std::span<const std::byte> payload;
+};
+std::variant<RankChunk, Damage> open_rank(std::span<const std::byte> content);
 
 }  // namespace headroom::record

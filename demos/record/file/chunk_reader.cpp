@@ -135,10 +135,15 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       return take_operators(content);
     case ChunkKind::kDropped:
       return take_dropped(content);
-    default:  // rows, or a kind of a later version
+    default:  // rows, another rank's chunk, or a kind of a later version
       break;
   }
   return damage;
+}
+
+void ChunkReader::end(bool whole) {
+  recording_.truncated_ = !whole || !recording_.outcome_;
+  if (recording_.info_.source == Source::kLive) recording_.set_source(Source::kRecorded);
 }
 
 }  // namespace headroom::record

@@ -14,6 +14,8 @@ class ChunkReader {
   explicit ChunkReader(Recording& recording) : recording_(recording) {}
 
   std::optional<Damage> take(ChunkKind kind, std::span<const std::byte> content);
+  // `whole`: the file ended at the end of a chunk.
+  void end(bool whole);
 
  private:
   template <class Facts>

@@ -74,6 +74,13 @@ std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const 
   return seal(ChunkKind::kOperators, out.bytes());
 }
 
+std::vector<std::byte> encode_rank(std::uint16_t rank, std::span<const std::byte> chunk) {
+  Packer out;
+  out.fixed16(rank);
+  out.append(chunk);
+  return seal(ChunkKind::kRank, out.bytes());
+}
+
 std::vector<std::byte> encode_dropped(std::uint64_t count) {
   Packer out;
   out.varint(count);

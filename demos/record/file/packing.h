@@ -31,6 +31,9 @@ class Packer {
     for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
     byte(static_cast<std::uint8_t>(value));
   }
+  void fixed16(std::uint16_t value) {
+    for (int shift = 0; shift < 16; shift += 8) byte(static_cast<std::uint8_t>(value >> shift));
+  }
   void fixed32(std::uint32_t value) {
     for (int shift = 0; shift < 32; shift += 8) byte(static_cast<std::uint8_t>(value >> shift));
   }
@@ -67,6 +70,10 @@ class Unpacker {
       if (part < 0x80) return value;
     }
     return fail();
+  }
+  std::uint16_t fixed16() {
+    const std::uint8_t low = byte();
+    return static_cast<std::uint16_t>(low | byte() << 8);
   }
   std::uint32_t fixed32() {
     std::uint32_t value = 0;
