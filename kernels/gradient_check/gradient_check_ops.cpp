@@ -42,6 +42,13 @@ Traced traced_gradients(const char* op, std::span<const at::Tensor> gradients) {
   });
 }
 
+std::int64_t blocks_of(std::span<const at::Tensor> gradients) {
+  std::int64_t blocks = 0;
+  for (const at::Tensor& gradient : gradients)
+    if (gradient.defined()) blocks += norm_blocks(gradient.numel());
+  return blocks;
+}
+
 void check_on_cpu(const std::vector<CheckedTensor>& tensors, Storage storage, std::int32_t* overflow) {
   for (const CheckedTensor& tensor : tensors) {
     std::atomic<bool> finite = true;
@@ -114,25 +121,17 @@ void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale
     update_loss_scale(state, rule);
 }
 
-void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::Tensor& inverse_scale,
-                  const at::Tensor& sums, const at::Tensor& factor) {
-  constexpr const char* kOp = "clip_factor_";
-  TORCH_CHECK(factor.defined(), kOp, ": factor is undefined");
-  const at::Device device = factor.device();
-  check_number(factor, at::kFloat, device, kOp, "factor");
-  if (inverse_scale.defined()) check_number(inverse_scale, at::kFloat, device, kOp, "inverse_scale");
-  TORCH_CHECK(most > 0, kOp, ": a norm of at most ", most);
-  TORCH_CHECK(sums.defined() && sums.scalar_type() == at::kDouble && sums.is_contiguous() && sums.device() == device,
-              kOp, ": sums must be fp64, contiguous, on the factor's device");
-  const auto tensors = by_storage(gradients, device, kOp, "factor");
-  std::int64_t blocks = 0;
-  for (const at::Tensor& gradient : gradients)
-    if (gradient.defined()) blocks += norm_blocks(gradient.numel());
+void sums_of_squares_(std::span<const at::Tensor> gradients, const at::Tensor& sums) {
+  constexpr const char* kOp = "sums_of_squares_";
+  TORCH_CHECK(sums.defined() && sums.scalar_type() == at::kDouble && sums.is_contiguous(), kOp,
+              ": sums must be fp64, contiguous");
+  const at::Device device = sums.device();
+  const auto tensors = by_storage(gradients, device, kOp, "sums");
+  const std::int64_t blocks = blocks_of(gradients);
   TORCH_CHECK(blocks <= sums.numel(), kOp, ": ", blocks, " sums have room for ", sums.numel());
   if (device.is_meta()) return;
   const Traced traced = traced_gradients("clip_factor", gradients);
-  auto* const first = sums.mutable_data_ptr<double>();
-  double* next = first;
+  auto* next = sums.mutable_data_ptr<double>();
   for (const Storage storage : kStorages) {
     const std::vector<CheckedTensor>& some = tensors[static_cast<std::size_t>(storage)];
     if (device.is_cuda())
@@ -141,14 +140,33 @@ void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::
       sums_on_cpu(some, storage, next);
     for (const CheckedTensor& tensor : some) next += norm_blocks(tensor.n);
   }
+}
+
+void clip_factor_of_(const at::Tensor& sums, double most, const at::Tensor& inverse_scale, const at::Tensor& factor) {
+  constexpr const char* kOp = "clip_factor_";
+  TORCH_CHECK(factor.defined(), kOp, ": factor is undefined");
+  const at::Device device = factor.device();
+  check_number(factor, at::kFloat, device, kOp, "factor");
+  if (inverse_scale.defined()) check_number(inverse_scale, at::kFloat, device, kOp, "inverse_scale");
+  TORCH_CHECK(most > 0, kOp, ": a norm of at most ", most);
+  TORCH_CHECK(sums.device() == device, kOp, ": sums must be on the factor's device");
+  if (device.is_meta()) return;
+  const Traced traced("clip_factor", [&](const auto& touch) { touch(sums); });
+  const auto* const first = sums.const_data_ptr<double>();
   const float* const inverse = pointer<float>(inverse_scale);
   auto* const result = factor.mutable_data_ptr<float>();
   if (device.is_cuda())
     launch_on(device, kOp, [&](CUstream_st* stream) {
-      return clip_factor_cuda(first, next - first, most, inverse, result, stream);
+      return clip_factor_cuda(first, sums.numel(), most, inverse, result, stream);
     });
   else
-    *result = clip_factor(std::accumulate(first, next, 0.0), most, inverse);
+    *result = clip_factor(std::accumulate(first, first + sums.numel(), 0.0), most, inverse);
+}
+
+void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::Tensor& inverse_scale,
+                  const at::Tensor& sums, const at::Tensor& factor) {
+  sums_of_squares_(gradients, sums);
+  clip_factor_of_(sums.narrow(0, 0, blocks_of(gradients)), most, inverse_scale, factor);
 }
 
 }  // namespace headroom::kernels

@@ -32,5 +32,8 @@ void update_loss_scale_(const at::Tensor& scale, const at::Tensor& inverse_scale
 // is fp64 scratch of norm_blocks() per gradient. On meta, only checks.
 void clip_factor_(std::span<const at::Tensor> gradients, double most, const at::Tensor& inverse_scale,
                   const at::Tensor& sums, const at::Tensor& factor);
+// The two halves of clip_factor_(), between which ranks add up their sums. The first writes the beginning of `sums`.
+void sums_of_squares_(std::span<const at::Tensor> gradients, const at::Tensor& sums);
+void clip_factor_of_(const at::Tensor& sums, double most, const at::Tensor& inverse_scale, const at::Tensor& factor);
 
 }  // namespace headroom::kernels
