@@ -91,7 +91,7 @@ inline constexpr int kNumEventKinds = 6;
 inline constexpr int kNumCounterKinds = 4;
 inline constexpr int kNumMetricKinds = 6;
 inline constexpr int kNumSpanKinds = 5;
-inline constexpr int kNumCollectiveKinds = 7;
+inline constexpr int kNumCollectiveKinds = 8;
 inline constexpr int kNumAxes = 6;
 
 // The allocator's totals, predicted from a device's events.

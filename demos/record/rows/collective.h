@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "demos/record/scope.h"
 #include "demos/record/units.h"
@@ -16,7 +17,9 @@ enum class CollectiveKind : std::uint8_t {
   kSend,
   kReceive,
   kAllToAll,
+  kBarrier,
 };
+std::string_view label_of(CollectiveKind kind);  // "all-reduce"
 
 // The dimension of the mesh of ranks that a collective runs along.
 enum class Axis : std::uint8_t { kData, kShards, kTensor, kPipeline, kContext, kExpert };
@@ -38,7 +41,7 @@ struct Collective {
 };
 
 // Returns the bytes that one rank sends in a ring (nccl-tests, doc/PERFORMANCE.md): all-reduce 2 b (n − 1) / n;
-// reduce-scatter, all-gather and all-to-all b (n − 1) / n; broadcast and send b; receive 0.
+// reduce-scatter, all-gather and all-to-all b (n − 1) / n; broadcast and send b; receive and barrier 0.
 constexpr Bytes sent_bytes(const Collective& collective) {
   const Bytes n = collective.ranks;
   // Split, so that the product does not overflow.
@@ -54,6 +57,7 @@ constexpr Bytes sent_bytes(const Collective& collective) {
     case CollectiveKind::kSend:
       return collective.bytes;
     case CollectiveKind::kReceive:
+    case CollectiveKind::kBarrier:
       return 0;
   }
   return 0;
