@@ -23,7 +23,7 @@ void check_sliced(const Sliced& tensor, int rank, int ranks) {
 
 // "all-reduce 412 (backward, layer 7)"
 std::string name_of(const IssuedCollective& issued) {
-  std::string name(label_of(issued.kind));
+  std::string name(record::label_of(issued.kind));
   name += " " + std::to_string(issued.sequence) + " (" + std::string(record::label_of(issued.tag.phase));
   if (issued.tag.layer != record::kNoLayer) name += ", layer " + std::to_string(issued.tag.layer);
   return name + ")";
@@ -31,24 +31,8 @@ std::string name_of(const IssuedCollective& issued) {
 
 }  // namespace
 
-std::string_view label_of(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kAllReduce:
-      return "all-reduce";
-    case CollectiveKind::kReduceScatter:
-      return "reduce-scatter";
-    case CollectiveKind::kAllGather:
-      return "all-gather";
-    case CollectiveKind::kBroadcast:
-      return "broadcast";
-    case CollectiveKind::kBarrier:
-      return "barrier";
-  }
-  return "";
-}
-
-Collectives::Collectives(int rank, int ranks, CollectiveListener listener)
-    : rank_(rank), ranks_(ranks), listener_(std::move(listener)) {
+Collectives::Collectives(int rank, int ranks, Axis axis, CollectiveListener listener)
+    : rank_(rank), ranks_(ranks), axis_(axis), listener_(std::move(listener)) {
   TORCH_CHECK(0 <= rank && rank < ranks, "rank ", rank, " of ", ranks);
 }
 
@@ -82,6 +66,8 @@ void Collectives::issue(const Call& call) {
   if (call.tensors.empty() && call.slices.empty() && call.kind != CollectiveKind::kBarrier) return;
   IssuedCollective issued;
   issued.kind = call.kind;
+  issued.axis = axis_;
+  issued.ranks = ranks_;
   for (const at::Tensor& tensor : call.tensors) issued.bytes += static_cast<record::Bytes>(tensor.nbytes());
   for (const Sliced& tensor : call.slices) issued.bytes += static_cast<record::Bytes>(tensor.whole.nbytes());
   issued.sequence = next_++;

@@ -15,13 +15,14 @@
 #include "demos/engine/llama/ranks/collective_error.h"
 #include "demos/engine/llama/ranks/timing_events.h"
 #include "demos/protocol/launchers.h"
+#include "demos/record/rows/collective.h"
 #include "demos/record/scope.h"
 #include "demos/record/units.h"
 
 namespace headroom::llama {
 
-enum class CollectiveKind : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kBarrier };
-std::string_view label_of(CollectiveKind kind);  // "all-reduce"
+using record::Axis;
+using record::CollectiveKind;
 
 // A tensor of N equal slices, one per rank, and this rank's slice. Both are 1-D, contiguous and of one type. The slice
 // is a view of `whole` at this rank's place (in place), or does not overlap it.
@@ -34,8 +35,10 @@ struct IssuedCollective {
   using Time = std::chrono::steady_clock::time_point;
 
   CollectiveKind kind = CollectiveKind::kBarrier;
-  record::Bytes bytes = 0;     // of the whole tensors
-  std::uint64_t sequence = 0;  // from 0; equal on all ranks
+  record::Bytes bytes = 0;  // of the whole tensors
+  Axis axis = Axis::kShards;
+  int ranks = 1;               // on this axis
+  std::uint32_t sequence = 0;  // from 0; equal on all ranks
   record::Tag tag;             // phase, layer and micro-batch of the calling thread
   Time issued;                 // by the host
   Time begin, end;             // on the CPU; elsewhere equal to `issued`
@@ -84,7 +87,7 @@ class Collectives {
     int root = 0;
   };
 
-  Collectives(int rank, int ranks, CollectiveListener listener);
+  Collectives(int rank, int ranks, Axis axis, CollectiveListener listener);
   bool failed() const { return failed_; }  // a call threw CollectiveError
 
  private:
@@ -94,13 +97,15 @@ class Collectives {
   void check(const Call& call) const;
 
   int rank_, ranks_;
+  Axis axis_;
   CollectiveListener listener_;
-  std::uint64_t next_ = 0;
+  std::uint32_t next_ = 0;
   bool failed_ = false;
 };
 
 struct CollectiveOptions {
   CollectiveListener listener;  // may be empty
+  Axis axis = Axis::kShards;
   // Separates this group of ranks from others of the same store, such as earlier runs. A file name.
   std::string group = "ranks";
   std::chrono::milliseconds start_timeout = std::chrono::minutes(5);  // until all ranks have started
@@ -123,6 +128,6 @@ std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& pl
 // For tensors on the CPU.
 std::unique_ptr<Collectives> make_gloo_collectives(const protocol::RankPlace& place, CollectiveOptions options);
 // Only reports to the listener. For tensors on meta, as any rank of any number.
-std::unique_ptr<Collectives> make_planned_collectives(int rank, int ranks, CollectiveListener listener);
+std::unique_ptr<Collectives> make_planned_collectives(int rank, int ranks, Axis axis, CollectiveListener listener);
 
 }  // namespace headroom::llama

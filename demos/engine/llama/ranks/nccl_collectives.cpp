@@ -61,7 +61,7 @@ Group connect(const c10::intrusive_ptr<c10d::Store>& store, const char* name, co
 class NcclCollectives final : public Collectives {
  public:
   NcclCollectives(const protocol::RankPlace& place, at::Device device, CollectiveOptions options, NcclSizes sizes)
-      : Collectives(place.rank, place.ranks, std::move(options.listener)),
+      : Collectives(place.rank, place.ranks, options.axis, std::move(options.listener)),
         stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())),
         memory_(device_memory(sizeof(float) * static_cast<std::size_t>(place.ranks))),
         scratch_(at::from_blob(memory_.get(), {place.ranks}, at::device(device).dtype(at::kFloat))) {

@@ -8,8 +8,8 @@ namespace {
 
 class PlannedCollectives final : public Collectives {
  public:
-  PlannedCollectives(int rank, int ranks, CollectiveListener listener)
-      : Collectives(rank, ranks, std::move(listener)) {}
+  PlannedCollectives(int rank, int ranks, Axis axis, CollectiveListener listener)
+      : Collectives(rank, ranks, axis, std::move(listener)) {}
 
  private:
   void run(const Call&, IssuedCollective&) override {}
@@ -17,8 +17,8 @@ class PlannedCollectives final : public Collectives {
 
 }  // namespace
 
-std::unique_ptr<Collectives> make_planned_collectives(int rank, int ranks, CollectiveListener listener) {
-  return std::make_unique<PlannedCollectives>(rank, ranks, std::move(listener));
+std::unique_ptr<Collectives> make_planned_collectives(int rank, int ranks, Axis axis, CollectiveListener listener) {
+  return std::make_unique<PlannedCollectives>(rank, ranks, axis, std::move(listener));
 }
 
 }  // namespace headroom::llama
