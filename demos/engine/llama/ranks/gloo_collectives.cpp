@@ -2,6 +2,7 @@
 // here they are broadcasts and reductions of slices.
 #include <cstring>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,7 @@ void copy_bytes(const at::Tensor& to, const at::Tensor& from) {
 class GlooCollectives final : public Collectives {
  public:
   GlooCollectives(const protocol::RankPlace& place, CollectiveOptions options)
-      : Collectives(place.rank, place.ranks, std::move(options.listener)) {
+      : Collectives(place.rank, place.ranks, options.axis, std::move(options.listener)) {
     auto gloo = c10d::ProcessGroupGloo::Options::create(options.start_timeout);
     // By default gloo listens on the address of the host's name, which need not be reachable.
     gloo->devices.push_back(place.one_host() ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
@@ -48,6 +49,10 @@ class GlooCollectives final : public Collectives {
       case CollectiveKind::kBarrier:
         group_->barrier()->wait();
         break;
+      case CollectiveKind::kSend:
+      case CollectiveKind::kReceive:
+      case CollectiveKind::kAllToAll:
+        throw std::logic_error("Collectives has no call of this kind");
     }
     one_.clear();
     issued.end = std::chrono::steady_clock::now();
@@ -79,8 +84,10 @@ class GlooCollectives final : public Collectives {
     return tensor.whole.narrow(0, rank * size, size);
   }
 
+  // c10d's thread releases its tensors some time after wait(), so it gets one that does not own the memory: frees
+  // happen when this thread makes them.
   std::vector<at::Tensor>& only(const at::Tensor& tensor) {
-    one_.assign(1, tensor);
+    one_.assign(1, at::from_blob(tensor.mutable_data_ptr(), tensor.sizes(), tensor.options()));
     return one_;
   }
 
