@@ -77,6 +77,17 @@ std::filesystem::path text_to_train_on() {
   return assets ? course_text(assets.value()) : "assets/data/course.txt";
 }
 
+void read_rank(live::MachineFacts& machine) {
+  const auto launch = protocol::read_launch([](std::string_view name) -> std::optional<std::string> {
+    const char* const value = std::getenv(std::string(name).c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  });
+  if (!launch)
+    machine.rank_trouble = launch.error().message;
+  else if (launch.value())
+    machine.rank = launch.value()->place;
+}
+
 int serve(live::EngineRole role, bool trace) {
   using namespace live;
   const int frames = take_stdout();
@@ -93,7 +104,10 @@ int serve(live::EngineRole role, bool trace) {
   if (trace) probes.kernels = &KernelTrace::install();  // before the first CUDA call
   if (planner) probes.meta = &MetaProbe::install(sink);
   MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
-  if (planner) add_planned_devices(machine);
+  if (planner)
+    add_planned_devices(machine);
+  else
+    read_rank(machine);
   auto& worker = *new Worker(role, probes, sink, feed, machine, text_to_train_on());
 
   Link link(STDIN_FILENO, frames, worker, feed, sink);

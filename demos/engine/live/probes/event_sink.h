@@ -40,8 +40,14 @@ class EventSink {
   void close() { open_.store(false, std::memory_order_relaxed); }
   bool is_open() const { return open_.load(std::memory_order_relaxed); }
 
-  record::Nanoseconds now() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+  using Clock = std::chrono::steady_clock;
+  record::Nanoseconds now() const { return time_of(Clock::now()); }
+  record::Nanoseconds time_of(Clock::time_point time) const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time - start_).count();
+  }
+  // CLOCK_MONOTONIC at time zero.
+  record::Nanoseconds clock_start() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(start_.time_since_epoch()).count();
   }
   // An id, never reused.
   std::uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
@@ -61,8 +67,6 @@ class EventSink {
   static record::Category category_now() { return record::current_tag().category; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void push_locked(const record::MemEvent& event) noexcept {
     if (ring_.push(event)) ++accepted_;
   }

@@ -3,9 +3,11 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "demos/protocol/launchers.h"
 #include "demos/protocol/messages.h"
 #include "kernels/common/device.h"
 
@@ -14,6 +16,8 @@ namespace headroom::live {
 struct MachineFacts {
   std::vector<protocol::DeviceFacts> devices;  // the CPU first
   std::map<std::string, std::string> facts;    // torch, cuda, driver, …
+  std::optional<protocol::RankPlace> rank;     // none: this process is not one of several ranks
+  std::string rank_trouble;                    // why a launcher's variables cannot be used
   // Available memory of the host, read before each CPU run. 0: unknown.
   std::function<record::Bytes()> available_memory;
   // 10 × the compute capability of the oldest GPU that this build's kernels run on.

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include <ATen/Parallel.h>
 #include <c10/cuda/CUDAException.h>
 #include <cuda_runtime_api.h>
 
@@ -86,10 +87,16 @@ Machine::AllocatorGuard::~AllocatorGuard() {
   if (machine_.cuda_ != nullptr) machine_.cuda_->set_cap(0);
 }
 
+void Machine::share_host(int processes) {
+  sharers_ = processes;
+  // One core is left for the app's window. A planner predicts memory for the same number of threads.
+  at::set_num_threads(std::max(1, (cpu_cores() - 1) / processes));
+}
+
 Bytes Machine::host_memory() const {
   if (planner() || !facts_.available_memory) return 0;
   const Bytes free = facts_.available_memory();
-  return free - free / kPartLeftFree;
+  return (free - free / kPartLeftFree) / sharers_;
 }
 
 void Machine::keeps_on_host(Bytes bytes) {

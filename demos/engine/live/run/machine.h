@@ -61,6 +61,8 @@ class Machine {
     std::optional<cuda_allocator::Cap> cuda_;
   };
 
+  // Processes that run at the same time and share the host; sets this thread's OpenMP threads.
+  void share_host(int processes);
   // Host memory available in addition to device memory; 0 if unknown, or for a planner.
   record::Bytes host_memory() const;
   // Sets the run's host memory, which on the CPU is subtracted from the device's limit.
@@ -81,6 +83,7 @@ class Machine {
   std::shared_ptr<void> listening_;
   std::unique_ptr<DeviceClock> clock_;
   std::optional<nvml::Driver> driver_;
+  int sharers_ = 1;
   record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // 0: none
 };
 

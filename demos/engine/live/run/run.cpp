@@ -13,6 +13,7 @@
 
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/engine/live/probes/host_probe.h"
+#include "demos/engine/live/run/collective_log.h"
 #include "demos/engine/live/run/progress_meter.h"
 #include "demos/engine/live/run/run_errors.h"
 #include "demos/engine/live/run/run_plan.h"
@@ -218,7 +219,8 @@ c10::Device torch_device(const RunPlan& plan, const Machine& machine) {
 experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& context) {
   return {.place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
           .course_text = context.course_text,
-          .cancel = &context.cancel};
+          .cancel = &context.cancel,
+          .rank = context.machine.facts().rank};
 }
 
 // Frees all the demo's tensors before returning.
@@ -228,6 +230,9 @@ RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunCo
   experiments::RunSetting setting = setting_of(plan, context);
   setting.host_memory = context.machine.host_memory();
   if (!context.machine.planner()) setting.memory = &meter;
+  CollectiveLog collectives(context.sink, context.feed, context.machine.clock());
+  if (plan.recorded)
+    setting.collective_issued = [&](llama::IssuedCollective issued) { collectives.add(std::move(issued)); };
   auto created = request.make(setting);
   if (!created && context.cancel) return {OutcomeKind::kCancelled, ""};
   if (!created) return {OutcomeKind::kRefused, created.error().message};
@@ -238,11 +243,13 @@ RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunCo
   for (int index = 0; index < steps; ++index) {
     const record::Nanoseconds begun = context.sink.now();
     progress.begin_step(index, begun);
+    collectives.set_step(index);
     if (context.cancel || run.step(index) == StepResult::kCancelled) {
       instruments.stop_events();
       return {OutcomeKind::kCancelled, ""};
     }
     if (!context.machine.planner()) report_step(context, run, index, begun, instruments.tracing());
+    collectives.report();
     instruments.report_placements();
     progress.end_step(context.sink.now());
   }
@@ -325,7 +332,8 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   const RunPlan& plan = understood.value();
   const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
   context.computes = !on_gpu;
-  record::RunInfo info = info_of(start, plan, machine);
+  machine.share_host(plan.ranks_here(machine));
+  record::RunInfo info = info_of(start, plan, machine, context.sink.clock_start());
   const auto read = plan.runner->read(plan.params);
   if (read) info.provenance.merge(read.value()->facts(setting_of(plan, context)));
   context.feed.add(info);

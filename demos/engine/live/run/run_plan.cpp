@@ -56,6 +56,12 @@ void take_attention(RunPlan& plan, const Machine& machine) {
 
 }  // namespace
 
+int RunPlan::ranks_here(const Machine& machine) const {
+  if (!params.has("ranks")) return 1;
+  const auto& rank = machine.facts().rank;
+  return rank && rank->local_ranks ? *rank->local_ranks : static_cast<int>(params.integer("ranks"));
+}
+
 record::Result<RunPlan> understand(const protocol::StartRun& start, const Machine& machine) {
   const experiments::DemoInfo* demo = experiments::find_demo(start.demo);
   const experiments::DemoRunner* runner = experiments::find_runner(start.demo);
@@ -74,6 +80,7 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
     return Error{"This machine has no usable NVIDIA GPU: use device=cpu (`headroom doctor` shows what is missing).",
                  ErrorKind::kRefused};
   }
+  if (!machine.facts().rank_trouble.empty()) return Error{machine.facts().rank_trouble, ErrorKind::kRefused};
   take_attention(plan, machine);
   if (const std::string lack = lacks_format(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
   if (auto refused = experiments::refused_combination(plan.params, plan.kind()))
@@ -98,14 +105,20 @@ Traces traces_of(const RunPlan& plan, const Machine& machine) {
   return {.kernels = tracer->trouble().empty(), .trouble = tracer->trouble()};
 }
 
-record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine) {
+record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine,
+                        record::Nanoseconds clock_start) {
   record::RunInfo info{.demo = start.demo,
                        .params = plan.params.to_map(),
                        .provenance = machine.facts().facts,
                        .device = plan.kind(),
                        .source = machine.planner() ? record::Source::kPredicted : record::Source::kLive,
                        .cap = plan.cap,
-                       .device_memory = plan.device->memory};
+                       .device_memory = plan.device->memory,
+                       .clock_start = clock_start};
+  if (const auto& rank = machine.facts().rank) {
+    info.rank = rank->rank;
+    info.ranks = rank->ranks;
+  }
   if (plan.kind() == DeviceKind::kCpu) {
     for (const char* key : {"gpu", "gpu_trouble", "compute_capability", "driver", "driver_cuda"})
       info.provenance.erase(key);

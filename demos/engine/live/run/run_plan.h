@@ -23,6 +23,8 @@ struct RunPlan {
   std::string kernels_trouble;  // why our kernels do not run although requested
 
   record::DeviceKind kind() const { return device->kind; }
+  // Processes that share this machine's CPU and memory; a planner's run is on one machine.
+  int ranks_here(const Machine& machine) const;
 };
 
 // Refuses what this build or this machine cannot do, or the table of combinations excludes.
@@ -39,6 +41,7 @@ struct Traces {
 
 Traces traces_of(const RunPlan& plan, const Machine& machine);
 
-record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine);
+record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine,
+                        record::Nanoseconds clock_start);
 
 }  // namespace headroom::live

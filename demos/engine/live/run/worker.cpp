@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <ATen/Parallel.h>
 #include <c10/core/AutogradState.h>
 
 #include "demos/engine/live/run/run.h"
@@ -76,9 +75,6 @@ std::optional<int> Worker::retired() const {
 
 void Worker::work() {
   record::become_worker_thread();
-  // One core is left for the app's window. OpenMP keeps this number per thread; a planner predicts memory for the same
-  // number.
-  at::set_num_threads(std::max(1, cpu_cores() - 1));
   // The backward pass runs here, too: one allocating thread, one cuBLAS workspace.
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
   Machine machine(role_, probes_, sink_, facts_);

@@ -103,4 +103,14 @@ void DeviceClock::collect(std::vector<Nanoseconds>& times) {
   }
 }
 
+std::optional<Nanoseconds> DeviceClock::time_of(cudaEvent_t event) {
+  std::lock_guard collecting(collecting_);
+  float milliseconds = 0;
+  if (anchor_ == nullptr || cudaEventElapsedTime(&milliseconds, anchor_, event) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return std::nullopt;
+  }
+  return anchor_time_ + std::llround(static_cast<double>(milliseconds) * 1e6);
+}
+
 }  // namespace headroom::live

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -30,6 +31,8 @@ class DeviceClock {
   static bool stream_is_recorded();
   // Appends device times of marks that the device has passed since the last call, in order.
   void collect(std::vector<record::Nanoseconds>& times);
+  // Device time of another timing event that the device has passed; empty before the first mark.
+  std::optional<record::Nanoseconds> time_of(cudaEvent_t event);
 
  private:
   cudaEvent_t take_event();
