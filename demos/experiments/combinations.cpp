@@ -68,6 +68,17 @@ constexpr std::array kConflicts{
     Conflict{"save_state", "on", "save_merged", "on", "a merged model has no adapters to resume"},
     Conflict{"resume", "!", "offload.optimizer", "file", "a state in a file cannot be resumed"},
 
+    Conflict{"zero", "!off", "optimizer", "galore", "GaLore projects whole matrices, and each rank has slices"},
+    Conflict{"zero", "!off", "offload.optimizer", "file", "each rank's slices would need a file of their own"},
+    Conflict{"zero", "!off", "histogram", "on", "each rank would count its slices only"},
+    Conflict{"zero", "1", "optimizer_in_backward", "on",
+             "with ZeRO-1 all gradients wait for the optimizer; zero=2 frees them layer by layer"},
+    Conflict{"zero", "3", "offload.parameters", "on", "both decide where a layer's weights are"},
+    Conflict{"zero", "3", "cuda_graph", "on", "a graph replays fixed addresses, and gathered weights have new ones"},
+    Conflict{"zero", "3", "gemm", "fp8", "fp8 codes of a weight are made from the whole weight"},
+    Conflict{"ranks", "!1", "save", "!", "a run with several ranks is not saved"},
+    Conflict{"ranks", "!1", "resume", "!", "a run with several ranks is not resumed"},
+
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters already have a low rank"},
     Conflict{"optimizer", "adamw_foreach", "precision", "fp16_mixed|bf16_mixed",
              "PyTorch's foreach operators step weights in the format of their gradients"},

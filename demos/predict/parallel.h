@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "demos/predict/techniques.h"
+#include "demos/record/result.h"
 #include "demos/record/units.h"
 
 namespace headroom::predict {
@@ -22,6 +23,9 @@ struct ParallelSettings {
   // True if ranks share this instead of copying it.
   bool shares(Zero what) const { return shards() > 1 && zero >= what; }
 };
+
+// Refuses a group that does not divide the ranks.
+record::Status check(const ParallelSettings& parallel);
 
 // The share of a matrix that one of S ranks holds: one of S equal slices, and the rest, which all ranks hold. Without
 // padding every rank makes the same allocations, and gradients are summed where backward left them. Norms and biases

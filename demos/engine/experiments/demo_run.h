@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,12 +15,18 @@
 
 #include <c10/core/Device.h>
 
+#include "demos/protocol/launchers.h"
+
 #include "demos/record/result.h"
 #include "demos/record/rows/histogram.h"
 #include "demos/record/rows/kernel_report.h"
 #include "demos/record/rows/measurement.h"
 #include "demos/record/schema.h"
 #include "demos/record/units.h"
+
+namespace headroom::llama {
+struct IssuedCollective;
+}
 
 namespace headroom::experiments {
 
@@ -40,10 +47,12 @@ class MemoryMeter {
 
 struct RunSetting {
   RunPlace place;
-  std::filesystem::path course_text;          // default training text
-  const std::atomic<bool>* cancel = nullptr;  // may be null; polled between layers or cases; not owned
-  record::Bytes host_memory = 0;              // available in addition to device memory; 0: unknown
-  MemoryMeter* memory = nullptr;              // null: not measured; not owned
+  std::filesystem::path course_text;             // default training text
+  const std::atomic<bool>* cancel = nullptr;     // may be null; polled between layers or cases; not owned
+  record::Bytes host_memory = 0;                 // available in addition to device memory; 0: unknown
+  MemoryMeter* memory = nullptr;                 // null: not measured; not owned
+  std::optional<protocol::RankPlace> rank = {};  // none: this process is not one of several ranks
+  std::function<void(llama::IssuedCollective)> collective_issued = {};  // may be empty
 };
 
 inline bool is_set(const std::atomic<bool>* cancel) {

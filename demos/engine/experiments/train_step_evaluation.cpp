@@ -10,11 +10,12 @@
 namespace headroom::experiments {
 
 record::Result<Evaluation> Evaluation::create(const predict::StepSettings& step, tokens::TokenView data,
-                                              const RunPlace& place) {
+                                              const RunPlace& place, const llama::BatchPart& part) {
   constexpr std::size_t kShare = 10;
   Evaluation evaluation(data);
   if (step.eval_every == 0) return evaluation;
   evaluation.batch_ = step.batch * step.micro_batches;
+  evaluation.part_ = part;
   evaluation.seq_ = step.sequence;
   evaluation.every_ = step.eval_every;
   if (place.device.is_meta()) {  // a plan has no data
@@ -36,7 +37,7 @@ void Evaluation::run(const llama::Model& model, const llama::TrainOptions& optio
   if (computes) (void)loss_of_step.item<float>();  // waits for the step
   const auto begun = std::chrono::steady_clock::now();
   record::mark(record::Phase::kEvaluation);
-  const at::Tensor loss = llama::evaluation_loss(model, llama::make_even_batch(held_out_, batch_, seq_), options);
+  const at::Tensor loss = llama::evaluation_loss(model, llama::make_even_batch(held_out_, batch_, seq_, part_), options);
   if (!computes) return;
   loss_ = loss.item<double>();
   time_ = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begun).count();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "demos/engine/experiments/demo_run.h"
+#include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/predict/step_settings.h"
 #include "demos/tokens/token_view.h"
@@ -19,7 +20,7 @@ class Evaluation {
   Evaluation() = default;
   // Fails if the last tenth is shorter than a sequence with its target.
   static record::Result<Evaluation> create(const predict::StepSettings& step, tokens::TokenView data,
-                                           const RunPlace& place);
+                                           const RunPlace& place, const llama::BatchPart& part);
 
   tokens::TokenView training() const { return training_; }
   // `index` counts from 0. A plan has only the first steps, so its evaluation, if any, follows the last of these.
@@ -39,6 +40,7 @@ class Evaluation {
 
   tokens::TokenView training_{nullptr, 0, 1},
       held_out_{nullptr, 0, 1};  // both view all data in a plan, or if nothing is held out
+  llama::BatchPart part_;
   std::int64_t batch_ = 0, seq_ = 0;
   int every_ = 0;  // steps; 0: never
   std::optional<double> loss_;

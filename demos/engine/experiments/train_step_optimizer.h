@@ -8,6 +8,7 @@
 #include "demos/engine/llama/host/offload.h"
 #include "demos/engine/llama/optimizers/learning_rate.h"
 #include "demos/engine/llama/optimizers/optimizer_in_backward.h"
+#include "demos/engine/llama/ranks/step_ranks.h"
 #include "demos/engine/llama/step/loss_scaling.h"
 #include "demos/engine/llama/step/magnitudes.h"
 #include "demos/predict/step_settings.h"
@@ -17,9 +18,9 @@ namespace headroom::experiments {
 class StepOptimizer {
  public:
   // Allocates the optimizer's state and adds hooks to `options`; the object must outlive the steps. Call after
-  // Offload::install. Master weights start from the checkpoint `files`, unless that is null. Throws UnusableWeights.
+  // Offload::install. `ranks` (null: one rank) decides which parts of the weights it updates. Master weights start from the checkpoint `files`, unless that is null. Throws UnusableWeights.
   StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
-                llama::TrainOptions& options, const llama::StoredWeights* files = nullptr);
+                llama::TrainOptions& options, llama::StepRanks* ranks, const llama::StoredWeights* files = nullptr);
 
   llama::Optimizer& optimizer() { return *optimizer_; }
   // Sets the learning rate of step `number`. `number` and `end` (exclusive) count over the whole training, resumed runs

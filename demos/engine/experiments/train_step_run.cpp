@@ -100,6 +100,44 @@ void take_blas_workspace(const llama::ModelPlace& placement, llama::StepGraph* g
   graph->on_stream([&] { llama::take_blas_workspace(placement); });
 }
 
+// The collectives of this rank along one axis.
+llama::MakeCollectives connector(const protocol::RankPlace& place, const std::string& run, const RunSetting& setting) {
+  return [place, run, &setting](int rank, int ranks, record::Axis axis,
+                                const std::string& group) -> std::unique_ptr<llama::Collectives> {
+    const llama::CollectiveListener listener = setting.collective_issued;
+    if (setting.place.device.is_meta()) return llama::make_planned_collectives(rank, ranks, axis, listener);
+    protocol::RankPlace among = place;
+    among.rank = rank;
+    among.ranks = ranks;
+    const llama::CollectiveOptions options{.listener = listener, .axis = axis, .group = run + "." + group};
+    return setting.place.device.is_cuda() ? llama::make_nccl_collectives(among, setting.place.device, options)
+                                          : llama::make_gloo_collectives(among, options);
+  };
+}
+
+// Returns null for one rank. Throws llama::CollectiveError.
+record::Result<std::unique_ptr<llama::StepRanks>> connect(const predict::ParallelSettings& parallel,
+                                                          const RunSetting& setting) {
+  if (const record::Status possible = predict::check(parallel); !possible) return possible.error();
+  const bool planned = setting.place.device.is_meta();
+  const std::int64_t here = setting.rank ? setting.rank->ranks : 1;
+  if (!planned && here != parallel.ranks)
+    return record::Error{"ranks=" + std::to_string(parallel.ranks) + " needs as many engines, but " +
+                             std::to_string(here) + (here == 1 ? " was" : " were") +
+                             " started; set ranks=" + std::to_string(here) + ", or start the run with `headroom run`.",
+                         record::ErrorKind::kRefused};
+  if (parallel.ranks == 1) return std::unique_ptr<llama::StepRanks>();
+  const protocol::RankPlace place = planned ? protocol::RankPlace{} : *setting.rank;
+  static int runs = 0;  // ranks start the same runs in the same order
+  return std::make_unique<llama::StepRanks>(parallel, place.rank,
+                                            connector(place, "run" + std::to_string(++runs), setting));
+}
+
+llama::BatchPart part_of(const predict::StepSettings& step, const RunSetting& setting) {
+  return {
+      .rank = setting.rank ? setting.rank->rank : 0, .ranks = step.parallel.ranks, .micro_batches = step.micro_batches};
+}
+
 }  // namespace
 
 struct TrainStepRun::State {
@@ -109,7 +147,9 @@ struct TrainStepRun::State {
   std::int64_t samples = 0, seq = 0;  // samples: per step, over all micro-batches
   std::uint64_t seed = 0;
   int steps = 0;
-  std::unique_ptr<llama::Offload> offload;  // model, optimizer and steps refer to it
+  llama::BatchPart part;
+  std::unique_ptr<llama::StepRanks> ranks;  // null: one; model, optimizer and steps refer to it
+  std::unique_ptr<llama::Offload> offload;  // the same
   std::unique_ptr<llama::StepGraph> graph;
   llama::TrainOptions options;
   llama::Model model;
@@ -137,7 +177,7 @@ record::Status TrainStepRun::State::read_text(const predict::StepSettings& step,
   record::Result<tokens::TokenData> text = read_data(step, setting);
   if (!text) return text.error();
   data = std::move(text).value();
-  record::Result<Evaluation> held_out = Evaluation::create(step, data.view(), setting.place);
+  record::Result<Evaluation> held_out = Evaluation::create(step, data.view(), setting.place, part);
   if (!held_out) return held_out.error();
   evaluation = std::move(held_out).value();
   return record::Ok{};
@@ -168,16 +208,20 @@ void TrainStepRun::State::build(const TrainStepRequest& request, const RunSettin
   const predict::StepSettings& step = request.settings();
   const llama::StoredWeights* const weights = request.weights() ? &*request.weights() : nullptr;
   const llama::StoredWeights* const read = setting.place.device.is_meta() ? nullptr : weights;
-  model = llama::make_model(
-      step.model, step.fused, placement_of(step, setting.place), step.sequence, step.seed, setting.cancel,
-      {.files = weights, .adapters = step.adapters, .layer_made = offload->layer_made(step.model, options)});
+  model = llama::make_model(step.model, step.fused, placement_of(step, setting.place), step.sequence, step.seed,
+                            setting.cancel,
+                            {.files = weights,
+                             .adapters = step.adapters,
+                             .layer_made = ranks && step.parallel.shares(predict::Zero::kWeights)
+                                               ? ranks->layer_made(step.model, options)
+                                               : offload->layer_made(step.model, options)});
   model.tf32 = step.tf32();
   if (step.fp8())
     model.fp8 =
         std::make_shared<llama::Fp8Scales>(step.model.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds),
                                            step.fp8_scaling, setting.place.device);
   offload->install(model, step.batch, step.sequence, options);
-  optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, read);
+  optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, ranks.get(), read);
 }
 
 record::Status TrainStepRun::State::keep(const predict::StepSettings& step, const RunPlace& place) {
@@ -219,9 +263,13 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const TrainSt
                                                                    const RunSetting& setting) {
   const predict::StepSettings& step = request.settings();
   auto state = std::make_unique<State>(step);
+  state->part = part_of(step, setting);
   if (const record::Status read = state->read_text(step, setting); !read) return read.error();
-  state->set_up(step, setting);
   try {
+    auto connected = connect(step.parallel, setting);
+    if (!connected) return connected.error();
+    state->ranks = std::move(connected).value();
+    state->set_up(step, setting);
     if (request.weights() && !setting.place.device.is_meta())
       if (const auto tied = llama::check_tied_head(*request.weights(), step.model); !tied) return tied.error();
     state->build(request, setting);
@@ -229,6 +277,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const TrainSt
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   } catch (const llama::UnusableWeights& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
+  } catch (const llama::CollectiveError& error) {
+    return record::Error{error.what()};
   }
   if (const record::Status kept = state->keep(step, setting.place); !kept) return kept.error();
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
@@ -238,7 +288,7 @@ StepResult TrainStepRun::step(int index) {
   State& s = *state_;
   s.last_step = index;
   s.loss = s.tokens_2BT = at::Tensor();  // frees the previous step's tensors
-  s.tokens_2BT = llama::make_batch(s.evaluation.training(), s.samples, s.seq, s.seed, s.steps_before + index);
+  s.tokens_2BT = llama::make_batch(s.evaluation.training(), s.samples, s.seq, s.seed, s.steps_before + index, s.part);
   s.optimizer->begin_step(s.steps_before + index, s.steps_before + s.steps);
   try {
     std::function<void(const at::Tensor&)> behind;
@@ -258,7 +308,7 @@ int TrainStepRun::distinct_steps() const {
   return state_->graph ? llama::StepGraph::kWarmUp + 1 : DemoRun::distinct_steps();
 }
 
-std::int64_t TrainStepRun::tokens_per_step() const { return state_->samples * state_->seq; }
+std::int64_t TrainStepRun::tokens_per_step() const { return state_->samples * state_->seq * state_->part.ranks; }
 
 std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }
 
@@ -284,6 +334,7 @@ std::string TrainStepRun::note() const {
 
 record::Status TrainStepRun::finish() {
   State& s = *state_;
+  if (s.ranks) s.ranks->finish();
   if (!s.saver) return record::Ok{};
   const record::Status written = s.saver->write(s.steps_before + s.last_step + 1);
   s.saver.reset();

@@ -52,7 +52,7 @@ class TrainStepRun final : public DemoRun {
   std::map<std::string, std::string> found() const override;
   record::Status finish() override;
 
-  std::int64_t tokens_per_step() const;  // batch · micro-batches · seq
+  std::int64_t tokens_per_step() const;  // batch · micro-batches · seq · ranks
   std::int64_t num_parameters() const;
   double loss() const;  // of the last step, in nats per token; waits for the device
 

@@ -354,7 +354,7 @@ void HostAdamW::step_piece(const Piece& piece) {
   State& state = states_[piece.weight];
   if (piece.begin == 0) ++state.steps;
   const CpuAdamWStep how{
-      .t = state.steps, .loss_scale = scale_.scale, .decays = decays(parameters()[piece.weight].tensor)};
+      .t = state.steps, .loss_scale = scale_.scale, .decays = decays(piece.weight)};
   const auto goes_back = [this, &state, begin = piece.begin, size = piece.size] {
     if (!state.device.defined()) return;
     to_device_.copy(state.device.narrow(0, begin, size), state.host.working.narrow(0, begin, size));

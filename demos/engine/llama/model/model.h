@@ -67,12 +67,18 @@ struct Model {
   at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 
-// A weight, named as in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight").
+// A weight, named as in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight"), or the part of it that
+// this rank updates.
 struct Parameter {
   std::string name;
   at::Tensor tensor;
   std::uint16_t layer = record::kNoLayer;
   std::uint16_t op = record::kNoOperator;
+  std::int64_t first = 0;          // of a part: its first element in the weight
+  bool part_of_matrix = false;     // 1-D
+  bool counted_elsewhere = false;  // another rank adds this part to the gradients' norm
+
+  bool is_matrix() const { return tensor.dim() > 1 || part_of_matrix; }
 };
 
 // See experiments::RunPlace.

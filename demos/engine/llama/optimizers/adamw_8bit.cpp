@@ -46,7 +46,7 @@ void AdamW8bit::update(std::span<const std::size_t> which) {
                        .m_absmax = states_[i].m_absmax,
                        .v_codes = states_[i].v_codes,
                        .v_absmax = states_[i].v_absmax,
-                       .decays = decays(weight),
+                       .decays = decays(i),
                        .working = working(i),
                        .number = static_cast<std::int64_t>(i)});
   }

@@ -23,7 +23,7 @@ void AdamWForeach::update(std::span<const std::size_t> which) {
   std::vector<at::Tensor> weights, decayed, gradients, first, second;
   for (const std::size_t i : which) {
     weights.push_back(parameters()[i].tensor);
-    if (decays(weights.back())) decayed.push_back(weights.back());
+    if (decays(i)) decayed.push_back(weights.back());
     gradients.push_back(weights.back().grad());
     first.push_back(moments(i).first);
     second.push_back(moments(i).second);

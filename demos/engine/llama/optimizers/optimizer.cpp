@@ -52,7 +52,7 @@ AdamWFamily::AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& 
     const bool master = options_.masters && parameter.tensor.scalar_type() != at::kFloat;
     const record::Scope scope(state_tag(parameter, number_of(Op::kMaster)));
     masters_.push_back(master ? parameter.tensor.detach().to(at::kFloat) : at::Tensor());
-    if (master && options_.stored) options_.stored(parameter, 0, masters_.back().view({-1}));
+    if (master && options_.stored) options_.stored(parameter, parameter.first, masters_.back().view({-1}));
   }
   if (options_.clip > 0 && !this->parameters().empty()) {
     const record::Scope scope(record::Category::kOptimizerState, number_of(Op::kClip));
@@ -112,7 +112,17 @@ std::vector<at::Tensor> AdamWFamily::gradients_of(std::span<const std::size_t> w
 const at::Tensor& AdamWFamily::clip_factor(std::span<const std::size_t> which) {
   const record::Scope scope(number_of(Op::kAdamW));  // names the launch in traces
   const at::Tensor inverse_scale = options_.loss_scale != nullptr ? options_.loss_scale->inverse() : at::Tensor();
-  kernels::clip_factor_(gradients_of(which), options_.clip, inverse_scale, clip_sums_, clip_);
+  if (!options_.sum_over_shards) {
+    kernels::clip_factor_(gradients_of(which), options_.clip, inverse_scale, clip_sums_, clip_);
+    return clip_;
+  }
+  std::vector<at::Tensor> counted;
+  for (const std::size_t i : which)
+    if (!parameters()[i].counted_elsewhere) counted.push_back(parameters()[i].tensor.grad());
+  clip_sums_.zero_();
+  kernels::sums_of_squares_(counted, clip_sums_);
+  options_.sum_over_shards(clip_sums_);
+  kernels::clip_factor_of_(clip_sums_, options_.clip, inverse_scale, clip_);
   return clip_;
 }
 
@@ -120,6 +130,7 @@ kernels::AdamWControl AdamWFamily::control_for(std::span<const std::size_t> whic
   kernels::AdamWControl control{.stochastic_rounding = options_.stochastic_rounding, .seed = options_.seed};
   if (options_.loss_scale != nullptr) {
     options_.loss_scale->look_at(gradients_of(which));
+    if (options_.sum_over_shards) options_.sum_over_shards(options_.loss_scale->overflow());
     control.inverse_scale = options_.loss_scale->inverse();
     control.overflow = options_.loss_scale->overflow();
   }
@@ -147,7 +158,7 @@ void AdamWFamily::fused_update(std::span<const std::size_t> which, const kernels
                        .gradient = weight.grad(),
                        .first_moment = moments_[i].first,
                        .second_moment = moments_[i].second,
-                       .decays = decays(weight),
+                       .decays = decays(i),
                        .working = working(i),
                        .number = static_cast<std::int64_t>(i)});
   }
@@ -179,7 +190,7 @@ void AdamW::observed_update(std::size_t i, const kernels::AdamWControl& control)
   const at::Tensor before = weight.detach().clone();
   fused_update(std::span(&i, 1), control);
   observer_->updated(before, weight.detach(), moments(i).first, moments(i).second, step_constants(), control,
-                     decays(weight));
+                     decays(i));
 }
 
 void AdamW::eager_update(std::size_t i, const at::Tensor& clip) {
@@ -192,7 +203,7 @@ void AdamW::eager_update(std::size_t i, const at::Tensor& clip) {
   first.mul_(step.beta1).add_(gradient, 1 - step.beta1);
   second.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
   const at::Tensor denominator = second.sqrt().mul_(step.second_moment_scale).add_(step.epsilon);
-  if (decays(weight)) weight.mul_(step.decay);
+  if (decays(i)) weight.mul_(step.decay);
   weight.addcdiv_(first, denominator, -step.step_size);
   if (at::Tensor copy = working(i); copy.defined()) copy.copy_(weight);
 }

@@ -44,6 +44,8 @@ struct AdamWOptions {
   std::uint64_t seed = 0;
   LossScale* loss_scale = nullptr;  // of the gradients; null: 1; not owned
   bool count_on_device = false;     // t is on the device, as replayed steps need; always so with a loss scale
+  // Sums a tensor in place over the ranks that share the weights; empty: this process has all of them.
+  std::function<void(const at::Tensor&)> sum_over_shards = {};
 };
 
 // A step calls begin_step(), then update() until each weight was passed once, in any order and portions, then
@@ -75,7 +77,8 @@ class Optimizer {
   void drop_gradients();
 
  protected:
-  static bool decays(const at::Tensor& weight) { return weight.dim() > 1; }
+  // Norms and biases do not decay.
+  bool decays(std::size_t i) const { return parameters_[i].is_matrix(); }
 
  private:
   std::vector<Parameter> parameters_;

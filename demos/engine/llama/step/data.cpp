@@ -19,14 +19,21 @@ namespace {
 // SplitMix64's output function: spreads nearby numbers evenly.
 std::uint64_t mix(std::uint64_t x) { return record::mixed64(x + 0x9e3779b97f4a7c15u); }
 
+// The place of this rank's sample b among those of all ranks.
+std::int64_t place_of(std::int64_t b, std::int64_t batch, const BatchPart& part) {
+  const std::int64_t samples = batch / part.micro_batches;
+  return (b / samples * part.ranks + part.rank) * samples + b % samples;
+}
+
+// `start` returns the first token of a sample of all ranks' samples.
 template <class Start>
-at::Tensor cut(tokens::TokenView data, std::int64_t batch, std::int64_t seq, Start start) {
+at::Tensor cut(tokens::TokenView data, std::int64_t batch, std::int64_t seq, const BatchPart& part, Start start) {
   const record::Scope scope(record::Category::kOther, number_of(Op::kTokens));
   at::Tensor ids_and_targets = at::empty({2, batch, seq}, at::kLong);
   auto* const ids = ids_and_targets.mutable_data_ptr<std::int64_t>();
   std::int64_t* const targets = ids + batch * seq;
   for (std::int64_t b = 0; b < batch; ++b) {
-    const std::uint64_t first = start(b);
+    const std::uint64_t first = start(place_of(b, batch, part));
     for (std::int64_t t = 0; t < seq; ++t) {
       const auto token = [&](std::int64_t place) {
         return data[(first + static_cast<std::uint64_t>(place)) % data.size()];
@@ -51,17 +58,16 @@ std::map<std::string, std::string> data_facts(const tokens::DataSource& source) 
 }
 
 at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
-                      std::int64_t step) {
-  return cut(data, batch, seq, [&](std::int64_t b) {
-    return mix(mix(seed) + static_cast<std::uint64_t>(step * batch + b)) % data.size();
+                      std::int64_t step, const BatchPart& part) {
+  return cut(data, batch, seq, part, [&](std::int64_t b) {
+    return mix(mix(seed) + static_cast<std::uint64_t>(step * batch * part.ranks + b)) % data.size();
   });
 }
 
-at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq) {
-  const std::int64_t last = static_cast<std::int64_t>(data.size()) - seq - 1;
-  return cut(data, batch, seq, [&](std::int64_t b) {
-    return batch == 1 ? std::uint64_t{0}
-                      : static_cast<std::uint64_t>(std::max<std::int64_t>(0, last) * b / (batch - 1));
+at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, const BatchPart& part) {
+  const std::int64_t last = static_cast<std::int64_t>(data.size()) - seq - 1, all = batch * part.ranks;
+  return cut(data, batch, seq, part, [&](std::int64_t b) {
+    return all == 1 ? std::uint64_t{0} : static_cast<std::uint64_t>(std::max<std::int64_t>(0, last) * b / (all - 1));
   });
 }
 

@@ -15,12 +15,18 @@ namespace headroom::llama {
 // `sha1sum` (not for a file of ids, which may be larger than memory). Empty if the file cannot be read.
 std::map<std::string, std::string> data_facts(const tokens::DataSource& source);
 
+// The samples of one of several ranks: its part of each micro-batch.
+struct BatchPart {
+  std::int64_t rank = 0, ranks = 1;
+  std::int64_t micro_batches = 1;
+};
+
 // Ids and targets, [2, B, T] int64 on the host: sequences of T tokens from positions given by seed and step, and the
-// same sequences shifted by one token. The data wraps around.
+// same sequences shifted by one token. The data wraps around. `batch`: of this rank, over all micro-batches.
 at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, std::uint64_t seed,
-                      std::int64_t step);
+                      std::int64_t step, const BatchPart& part = {});
 
 // Sequences that begin at equal distances, from the first token to the end.
-at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq);
+at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, const BatchPart& part = {});
 
 }  // namespace headroom::llama

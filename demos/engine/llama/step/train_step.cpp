@@ -53,12 +53,15 @@ at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
         if (is_norm(member.kind)) relabel_norm_gradient(done.*member.tensor);
       for (LayerHooks* hooks : pass.options.hooks) {
         hooks->after_layer(i, Phase::kBackward);
-        if (pass.last()) hooks->gradients_ready(i);
+        hooks->gradients_added(i, pass.last());
       }
     } else {
       relabel_norm_gradient(pass.model.final_norm_H);
+      for (LayerHooks* hooks : pass.options.hooks) hooks->after_outer(OuterPart::kHead, Phase::kBackward);
     }
     pass.mark(Phase::kBackward, i > 0 ? tag_of(i - 1) : record::kNoLayer);
+    if (i == 0 || pass.options.recompute_every > 0) return;
+    for (LayerHooks* hooks : pass.options.hooks) hooks->before_layer(i - 1, Phase::kBackward);
   };
   return on_backward(x, backward);
 }
@@ -99,19 +102,26 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   const Model& model = pass.model;
   const std::int64_t layers = model.config.num_layers;
   const std::int64_t stride = std::max<std::int64_t>(pass.options.recompute_every, 1);
-  pass.mark(pass.phase(Phase::kForward));
+  const Phase phase = pass.phase(Phase::kForward);
+  pass.mark(phase);
+  for (LayerHooks* hooks : pass.options.hooks) hooks->before_outer(OuterPart::kEmbedding, phase);
   at::Tensor x_BTH =
       embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, number_of(Op::kEmbedding), model.target);
+  for (LayerHooks* hooks : pass.options.hooks) hooks->after_outer(OuterPart::kEmbedding, phase);
   for (std::int64_t first = 0; first < layers; first += stride) {
     x_BTH = border(pass, first, x_BTH);
     x_BTH = run_segment(pass, first, std::min(first + stride, layers), x_BTH);
   }
   x_BTH = border(pass, layers, x_BTH);
-  pass.mark(pass.phase(Phase::kForward));
+  pass.mark(phase);
+  for (LayerHooks* hooks : pass.options.hooks) hooks->before_outer(OuterPart::kHead, phase);
   const auto norm = model.fused.rms_norm ? &fused_norm : &rms_norm;
   x_BTH = norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, number_of(Op::kFinalNorm));
   pass.mark(pass.phase(Phase::kLoss));
-  return lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
+  const at::Tensor loss = lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
+  if (pass.evaluates)
+    for (LayerHooks* hooks : pass.options.hooks) hooks->after_outer(OuterPart::kHead, phase);
+  return loss;
 }
 
 // Returns the loss, detached; gradients are added to `.grad`.
@@ -123,11 +133,14 @@ at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor
   return loss.detach();
 }
 
-// Upstream gradient for a loss that is the mean over micro-batches, times the loss scale.
+std::int64_t terms_of_mean(const TrainOptions& options) { return options.micro_batches * options.ranks; }
+
+// Upstream gradient for a loss that is the mean over micro-batches and ranks, times the loss scale.
 at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
-  if (options.micro_batches == 1) return options.loss_scale;
+  const std::int64_t terms = terms_of_mean(options);
+  if (terms == 1) return options.loss_scale;
   const Scope scope(Category::kOther, number_of(Op::kNll));
-  const double share = 1.0 / static_cast<double>(options.micro_batches);
+  const double share = 1.0 / static_cast<double>(terms);
   if (options.loss_scale.defined()) return options.loss_scale * share;
   return at::full({}, share, at::TensorOptions().device(device).dtype(at::kFloat));
 }
@@ -136,6 +149,13 @@ at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
   const Scope scope(Category::kOther, number_of(Op::kTokens));
   // The driver copies pageable memory before this returns; the host does not wait for the device.
   return host_tokens.to(device, /*non_blocking=*/true);
+}
+
+// In place.
+at::Tensor mean_of(const at::Tensor& sum, const TrainOptions& options) {
+  if (options.sum_over_ranks) options.sum_over_ranks(sum);
+  const std::int64_t terms = terms_of_mean(options);
+  return terms == 1 ? sum : sum.div_(terms);
 }
 
 struct Portion {
@@ -168,6 +188,7 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
   }
   record::mark(Phase::kOptimizer);
   optimizer.step();
+  for (LayerHooks* hooks : options.hooks) hooks->weights_updated();
   if (model.fp8) model.fp8->end_step();
   optimizer.drop_gradients();
   return loss;
@@ -182,11 +203,12 @@ at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const 
   const at::Tensor upstream = upstream_of(options, ids_BT.device());
   const auto loss_of = [&](std::int64_t m, const Portion& portion) {
     const Pass pass{.model = model, .options = options, .micro_batch = tag_of(m), .upstream = upstream};
-    return one_pass(pass, portion.ids_BT, portion.targets_BT);
+    const at::Tensor loss = one_pass(pass, portion.ids_BT, portion.targets_BT);
+    for (LayerHooks* hooks : options.hooks) hooks->gradients_added(kOuterLayer, pass.last());
+    return loss;
   };
   const at::Tensor sum = sum_of_losses(ids_BT, targets_BT, options.micro_batches, loss_of);
-  for (LayerHooks* hooks : options.hooks) hooks->gradients_ready(kOuterLayer);
-  return options.micro_batches == 1 ? sum : sum.div_(options.micro_batches);
+  return mean_of(sum, options);
 }
 
 at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const TrainOptions& options) {
@@ -203,7 +225,7 @@ at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const
   if (model.fp8) model.fp8->set_training(false);
   const at::Tensor sum = sum_of_losses(tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), apart.micro_batches, loss_of);
   if (model.fp8) model.fp8->set_training(true);
-  return apart.micro_batches == 1 ? sum : sum.div_(apart.micro_batches);
+  return mean_of(sum, apart);
 }
 
 at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,

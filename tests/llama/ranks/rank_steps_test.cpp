@@ -1,0 +1,112 @@
+// Steps of several ranks: losses equal those of one rank, and allocations equal the plan, for every scheme.
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/llama/ranks/rank_children.h"
+#include "tests/llama/ranks/rank_schemes.h"
+
+using namespace headroom;
+using tests::Settings;
+
+namespace {
+
+constexpr int kSteps = 5;
+
+std::string results_of(const tests::RankChildren& children, const std::string& what, std::size_t run, int rank) {
+  return tests::text_of(children.file(what + std::to_string(run) + "." + std::to_string(rank)));
+}
+
+std::unique_ptr<experiments::TrainStepRun> make_rank(const Settings& settings, const protocol::RankPlace& place) {
+  static const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
+  auto run = experiments::TrainStepRun::create(tests::params(settings),
+                                               {.place = tests::kCpu, .course_text = kText, .rank = place});
+  if (!run) FAIL(run.error().message);
+  return std::move(run).value();
+}
+
+std::string lines_of(const std::vector<tests::Allocation>& log) {
+  std::string all;
+  for (const tests::Allocation& each : log) all += to_string(each) + "\n";
+  return all;
+}
+
+// The first line that differs; empty: none.
+std::string difference(const std::string& real, const std::string& planned) {
+  std::istringstream a(real), b(planned);
+  std::string in_a, in_b;
+  for (int line = 1;; ++line) {
+    const bool more_a = static_cast<bool>(std::getline(a, in_a)), more_b = static_cast<bool>(std::getline(b, in_b));
+    if (!more_a && !more_b) return {};
+    if (in_a != in_b || more_a != more_b)
+      return "line " + std::to_string(line) + ": '" + (more_a ? in_a : "") + "' instead of '" + (more_b ? in_b : "") +
+             "'";
+  }
+}
+
+// The settings of one rank that takes all samples.
+Settings alone(Settings settings, int ranks) {
+  return tests::joined(std::move(settings), {"ranks=1", "zero=off", "batch=" + std::to_string(2 * ranks)});
+}
+
+// The largest relative difference of losses that rounding explains. A sum of gradients in another order differs in the
+// last bits, which 16-bit weights round to whole steps of 2^-8.
+double tolerance(const Settings& settings) {
+  for (const std::string& setting : settings)
+    if (setting.starts_with("precision=") && setting != "precision=fp32") return 5e-3;
+  for (const std::string& setting : settings)
+    if (setting == "optimizer=adamw_8bit") return 1e-3;
+  return 1e-6;
+}
+
+}  // namespace
+
+TEST_CASE("child: every scheme", "[.]") {
+  const protocol::RankPlace place = tests::place_of_child();
+  const std::string end = "." + std::to_string(place.rank);
+  const std::vector<Settings> all = tests::rank_settings(place.ranks);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(tests::text_of(all[i]));
+    const auto run = make_rank(all[i], place);
+    std::ofstream losses(place.store + "/losses" + std::to_string(i) + end);
+    losses.precision(17);
+    std::vector<tests::Allocation> third;
+    for (int step = 0; step < kSteps; ++step) {
+      if (step == 2)
+        third = tests::log_of(tests::kCpu, [&] { run->step(step); });
+      else
+        run->step(step);
+      losses << run->loss() << " ";
+    }
+    std::ofstream(place.store + "/log" + std::to_string(i) + end) << lines_of(third);
+  }
+}
+
+TEST_CASE("two ranks of every scheme train like one and allocate as planned") {
+  constexpr int kRanks = 2;
+  tests::RankChildren children("child: every scheme", kRanks);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const bool well = children.ended_well(rank);
+    INFO(children.output(rank));
+    REQUIRE(well);
+  }
+  const std::vector<Settings> all = tests::rank_settings(kRanks);
+  REQUIRE(all.size() > 100);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO(tests::text_of(all[i]));
+    const std::vector<double> expected = tests::losses(alone(all[i], kRanks), kSteps);
+    const std::string planned = lines_of(tests::third_step(all[i], tests::kPlanForCpu));
+    for (int rank = 0; rank < kRanks; ++rank) {
+      CAPTURE(rank);
+      std::istringstream losses(results_of(children, "losses", i, rank));
+      for (const double each : expected) {
+        double loss = 0;
+        losses >> loss;
+        CHECK(std::abs(loss / each - 1) <= tolerance(all[i]));
+      }
+      CHECK(difference(results_of(children, "log", i, rank), planned) == "");
+    }
+  }
+}
