@@ -12,7 +12,6 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -225,18 +224,13 @@ TEST_CASE("tensors that do not fit their slices are refused") {
 
 TEST_CASE("ranks on one host can meet at an address, several times") {
   const int port = free_port();
-  std::vector<std::thread> ranks;
-  std::atomic<int> right{0};
-  for (int rank = 0; rank < 2; ++rank)
-    ranks.emplace_back([&, rank] {
-      const protocol::RankPlace place{.rank = rank, .ranks = 2, .local_ranks = 2, .address = "127.0.0.1", .port = port};
-      const auto first = llama::make_gloo_collectives(place, {.group = "first"});
-      const auto second = llama::make_gloo_collectives(place, {.group = "second"});
-      for (Collectives* const collectives : {first.get(), second.get()})
-        if (tests::values_are_right(*collectives, at::kFloat, true)) ++right;
-    });
-  for (std::thread& rank : ranks) rank.join();
-  CHECK(right == 4);
+  const std::vector<int> right = tests::in_threads<int>(2, [&](int rank) {
+    const protocol::RankPlace place{.rank = rank, .ranks = 2, .local_ranks = 2, .address = "127.0.0.1", .port = port};
+    const auto first = llama::make_gloo_collectives(place, {.group = "first"});
+    const auto second = llama::make_gloo_collectives(place, {.group = "second"});
+    return tests::values_are_right(*first, at::kFloat, true) && tests::values_are_right(*second, at::kFloat, true);
+  });
+  CHECK(right == std::vector<int>{1, 1});
 }
 
 TEST_CASE("a rank that does not answer ends a collective with one sentence") {

@@ -50,8 +50,8 @@ struct IssuedCollective {
 using CollectiveListener = std::function<void(IssuedCollective)>;
 
 // All ranks issue the same collectives in the same order. On a GPU they run in this order on a communication stream;
-// their tensors must be kept until they are done. On the CPU a call returns when the collective is complete. Calls throw
-// CollectiveError if another rank ended or does not answer.
+// their tensors must be kept until they are done. On the CPU a call returns when the collective is complete. Calls
+// throw CollectiveError if another rank ended or does not answer.
 class Collectives {
  public:
   virtual ~Collectives() = default;
@@ -61,11 +61,12 @@ class Collectives {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  // Each takes a group of tensors, which NCCL launches as one kernel; an empty group is no collective.
+  // Each of these takes a group of tensors, which NCCL runs as one; an empty group is no collective.
+
   // Replaces each tensor by its sum over all ranks.
   void all_reduce(std::span<const at::Tensor> tensors);
-  // Sums `whole` over all ranks and writes this rank's slice. On the CPU the rest of `whole` is overwritten, and with a
-  // separate slice all of it.
+  // Sums `whole` over all ranks into this rank's slice. The rest of `whole` is undefined afterwards, because gloo
+  // leaves partial sums in it; gradients are not read again.
   void reduce_scatter(std::span<const Sliced> tensors);
   // Copies all ranks' slices into `whole`.
   void all_gather(std::span<const Sliced> tensors);
@@ -121,8 +122,8 @@ struct NcclSizes {
   int sum_blocks = 16;    // all-reduce, reduce-scatter, barrier
 };
 
-// These connect all ranks, and throw CollectiveError if they cannot. NCCL takes its device memory now, so call it before
-// the weights are allocated, and with the device's index.
+// These connect all ranks, and throw CollectiveError if they cannot. NCCL allocates its device memory now, so call it
+// before the weights are allocated. The device has an index.
 std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& place, at::Device device,
                                                    CollectiveOptions options, NcclSizes sizes = {});
 // For tensors on the CPU.

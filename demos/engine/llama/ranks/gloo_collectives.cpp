@@ -18,15 +18,22 @@ void copy_bytes(const at::Tensor& to, const at::Tensor& from) {
   if (to.data_ptr() != from.data_ptr()) std::memcpy(to.mutable_data_ptr(), from.const_data_ptr(), to.nbytes());
 }
 
+c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> gloo_options(const protocol::RankPlace& place,
+                                                                 std::chrono::milliseconds timeout) {
+  using Options = c10d::ProcessGroupGloo::Options;
+  // The interface of GLOO_SOCKET_IFNAME, otherwise the address of the host's name.
+  if (!place.one_host()) return Options::create_default(timeout);
+  auto options = Options::create(timeout);
+  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
+  return options;
+}
+
 class GlooCollectives final : public Collectives {
  public:
   GlooCollectives(const protocol::RankPlace& place, CollectiveOptions options)
       : Collectives(place.rank, place.ranks, options.axis, std::move(options.listener)) {
-    auto gloo = c10d::ProcessGroupGloo::Options::create(options.start_timeout);
-    // By default gloo listens on the address of the host's name, which need not be reachable.
-    gloo->devices.push_back(place.one_host() ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                             : c10d::ProcessGroupGloo::createDefaultDevice());
-    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(open_store(place, options), place.rank, place.ranks, gloo);
+    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(open_store(place, options), place.rank, place.ranks,
+                                                         gloo_options(place, options.start_timeout));
     group_->barrier()->wait();  // rank 0's store must live until all ranks are connected
     group_->setTimeout(options.timeout);
   }

@@ -28,7 +28,7 @@ void set_environment() {
       {"TORCH_NCCL_BLOCKING_WAIT", "1"},      // no watchdog thread, whose CUDA calls disturb graph capture
       {"TORCH_NCCL_ENABLE_MONITORING", "0"},  // the parent process watches the ranks
       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "0"},
-      {"TORCH_NCCL_TRACE_BUFFER_SIZE", "0"},  // a log of all collectives, which costs host time
+      {"TORCH_FR_BUFFER_SIZE", "0"},  // c10d's log of all collectives costs host time
   };
   for (const auto& [name, value] : kVariables) setenv(name, value, /*overwrite=*/0);
 }
