@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "demos/backend/engine_process.h"
+#include "demos/backend/run_file.h"
 
 namespace headroom::backend {
 
@@ -20,7 +21,6 @@ using namespace std::chrono_literals;
 using record::Outcome;
 using record::OutcomeKind;
 using record::Recording;
-using record::RecordingWriter;
 using record::Status;
 
 namespace {
@@ -64,7 +64,7 @@ class EngineBackend final : public Backend {
   RunState state() const override { return state_; }
   const RunProgress& progress() const override { return progress_; }
   std::shared_ptr<const Recording> recording() const override { return recording_; }
-  const std::optional<record::Error>& write_error() const override { return write_error_; }
+  const std::optional<record::Error>& write_error() const override { return file_.error(); }
   const std::vector<protocol::DeviceFacts>& devices() const override { return engine_.devices(); }
   const std::map<std::string, std::string>& facts() const override { return engine_.facts(); }
   const std::optional<std::string>& trouble() const override { return engine_.trouble(); }
@@ -97,7 +97,6 @@ class EngineBackend final : public Backend {
   void check_deadline(Clock::time_point now);
   bool show_doing(Clock::time_point now);
   void set_alarm(Clock::time_point now);
-  void write(std::span<const std::byte> chunk);
 
   EngineProcess engine_;
   Role role_;
@@ -108,9 +107,8 @@ class EngineBackend final : public Backend {
   RunProgress progress_;
   std::string doing_;  // the engine's text; progress_.doing may report silence instead
   std::shared_ptr<Recording> recording_;
-  std::optional<RecordingWriter> writer_;
-  std::size_t chunks_ = 0;  // the first chunk describes the run
-  std::optional<record::Error> write_error_;
+  RunFile file_;
+  std::size_t chunks_ = 0;
   std::string first_refused_;  // why a message of this run was rejected
   std::optional<Cancellation> cancellation_;
   std::optional<Clock::time_point> moved_at_;  // time of the last progress, once steps have begun
@@ -142,16 +140,8 @@ void EngineBackend::prepare() {
       .device = request_.device,
       .source = role_ == Role::kPlanner ? record::Source::kPredicted : record::Source::kLive,
   });
-  writer_.reset();
-  write_error_.reset();
+  file_.begin(request_.record_to);
   chunks_ = 0;
-  if (request_.record_to) {
-    auto writer = RecordingWriter::create(*request_.record_to);
-    if (writer)
-      writer_ = std::move(writer).value();
-    else
-      write_error_ = writer.error();
-  }
   state_ = RunState::kStarting;
   doing_ = engine_.ready() ? "starting the run" : "starting the engine";
   progress_ = {.doing = doing_};
@@ -232,11 +222,11 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
   if (const Status status = recording_->append_chunk(chunk.bytes); !status) {
     engine_.refuse(run_, status.error().message);
     // Without its first chunk, which describes the run, a file cannot be read.
-    if (chunks_ == 1) write(record::encode(recording_->info()));
+    if (chunks_ == 1) file_.append(record::encode(recording_->info()));
     return take(RefusedMessage{status.error().message});
   }
   if (role_ == Role::kPlanner) recording_->set_source(record::Source::kPredicted);
-  write(chunk.bytes);
+  file_.append(chunk.bytes);
 }
 
 void EngineBackend::take(const protocol::Progress& progress) {
@@ -305,23 +295,9 @@ void EngineBackend::finish(Outcome outcome) {
   if (outcome.kind == OutcomeKind::kCompleted) progress_.fraction = 1;
   progress_.time_left = -1;
   doing_ = progress_.doing = "";
-  // Keeps an older file if this run recorded nothing.
-  if (outcome.kind == OutcomeKind::kRefused || chunks_ < 2) writer_.reset();
-  write(record::encode(outcome));
+  file_.end(std::span(&outcome, 1));
   recording_->set_outcome(std::move(outcome));
-  if (writer_) {
-    if (const Status status = writer_->commit(); !status) write_error_ = status.error();
-    writer_.reset();
-  }
   state_ = RunState::kFinished;
-}
-
-void EngineBackend::write(std::span<const std::byte> chunk) {
-  if (!writer_) return;
-  if (const Status status = writer_->append(chunk); !status) {
-    write_error_ = status.error();
-    writer_.reset();  // removes the partial file
-  }
 }
 
 bool EngineBackend::show_doing(Clock::time_point now) {
