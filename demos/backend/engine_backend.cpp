@@ -12,7 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include "demos/backend/engine_process.h"
 #include "demos/backend/run_file.h"
 
 namespace headroom::backend {
@@ -36,7 +35,7 @@ struct Cancellation {
   bool terminated = false;
 };
 
-enum class Role { kRunner, kPlanner };
+enum class Role { kRunner, kPlanner, kRank };
 
 // LD_PRELOAD for the planner: the libraries in planner/ next to the program, then our own LD_PRELOAD. Empty without
 // such libraries, and for a remote program.
@@ -53,9 +52,12 @@ std::string planner_libraries(const EngineCommand& command) {
   return all;
 }
 
-class EngineBackend final : public Backend {
+class EngineBackend final : public RankEngine {
  public:
-  EngineBackend(EngineCommand command, Role role) : engine_(std::move(command)), role_(role) {}
+  EngineBackend(EngineCommand command, Role role, RankPlace place = {})
+      : engine_(std::move(command), role == Role::kRank ? Lifetime::kOnce : Lifetime::kRestarted),
+        role_(role),
+        place_(std::move(place)) {}
 
   Status start(const RunRequest& request) override;
   void cancel() override;
@@ -69,6 +71,9 @@ class EngineBackend final : public Backend {
   const std::map<std::string, std::string>& facts() const override { return engine_.facts(); }
   const std::optional<std::string>& trouble() const override { return engine_.trouble(); }
   int descriptor() const override { return engine_.descriptor(); }
+
+  void end(Outcome outcome) override;
+  const std::optional<EngineDied>& death() const override { return death_; }
 
  private:
   bool active() const { return state_ != RunState::kIdle && state_ != RunState::kFinished; }
@@ -89,7 +94,9 @@ class EngineBackend final : public Backend {
   void prepare();  // creates the recording for request_; sends it if the engine is ready
   void send_start();
   void running();
+  void keep(std::span<const std::byte> chunk);
   void finish(Outcome outcome);
+  void conclude(Outcome outcome);
   void stopped(std::uint64_t run);
   void ask_to_stop(Clock::time_point now);
   void escalate(Clock::time_point now);
@@ -100,6 +107,7 @@ class EngineBackend final : public Backend {
 
   EngineProcess engine_;
   Role role_;
+  RankPlace place_;
   RunState state_ = RunState::kIdle;
   std::uint64_t run_ = 0;
   RunRequest request_;
@@ -111,12 +119,13 @@ class EngineBackend final : public Backend {
   std::size_t chunks_ = 0;
   std::string first_refused_;  // why a message of this run was rejected
   std::optional<Cancellation> cancellation_;
+  std::optional<EngineDied> death_;
   std::optional<Clock::time_point> moved_at_;  // time of the last progress, once steps have begun
 };
 
 Status EngineBackend::start(const RunRequest& request) {
   const auto now = Clock::now();
-  if (active() && role_ == Role::kRunner)
+  if (active() && role_ != Role::kPlanner)
     return record::Error{"A run is active: cancel it, or wait until it has finished.", record::ErrorKind::kRefused};
   engine_.retry(now);
   if (engine_.trouble()) return record::Error{*engine_.trouble(), record::ErrorKind::kEngine};
@@ -139,6 +148,8 @@ void EngineBackend::prepare() {
       .provenance = engine_.facts(),
       .device = request_.device,
       .source = role_ == Role::kPlanner ? record::Source::kPredicted : record::Source::kLive,
+      .rank = place_.rank,
+      .ranks = place_.ranks,
   });
   file_.begin(request_.record_to);
   chunks_ = 0;
@@ -222,11 +233,16 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
   if (const Status status = recording_->append_chunk(chunk.bytes); !status) {
     engine_.refuse(run_, status.error().message);
     // Without its first chunk, which describes the run, a file cannot be read.
-    if (chunks_ == 1) file_.append(record::encode(recording_->info()));
+    if (chunks_ == 1) keep(record::encode(recording_->info()));
     return take(RefusedMessage{status.error().message});
   }
   if (role_ == Role::kPlanner) recording_->set_source(record::Source::kPredicted);
-  file_.append(chunk.bytes);
+  keep(chunk.bytes);
+}
+
+void EngineBackend::keep(std::span<const std::byte> chunk) {
+  file_.append(chunk);
+  if (place_.take_chunk) place_.take_chunk(chunk);
 }
 
 void EngineBackend::take(const protocol::Progress& progress) {
@@ -263,9 +279,11 @@ void EngineBackend::take(const RefusedMessage& refused) {
 void EngineBackend::take(const EngineDied& died) {
   const bool cancelled = cancellation_ && cancellation_->run == run_;
   cancellation_.reset();
-  if (!active() || !sent_) return;  // an unsent run goes to the new engine
-  if (!died.ordered && !died.retired)
-    finish({.kind = OutcomeKind::kEngineLost, .message = died.sentence});
+  death_ = died;
+  if (!active()) return;
+  if (!sent_ && role_ != Role::kRank) return;  // an unsent run goes to the new engine
+  if ((!died.ordered && !died.retired) || (role_ == Role::kRank && !cancelled))
+    finish({.kind = OutcomeKind::kEngineLost, .message = sentence_of(died)});
   else if (cancelled)
     finish({.kind = OutcomeKind::kCancelled, .message = "Cancelled. Its engine ended, and a new one was started."});
   else
@@ -292,12 +310,22 @@ void EngineBackend::finish(Outcome outcome) {
   const std::string other_build = engine_.other_build();
   if (!other_build.empty() && (outcome.kind == OutcomeKind::kRefused || !first_refused_.empty()))
     outcome.message += " " + other_build;
+  conclude(std::move(outcome));
+}
+
+void EngineBackend::conclude(Outcome outcome) {
   if (outcome.kind == OutcomeKind::kCompleted) progress_.fraction = 1;
   progress_.time_left = -1;
   doing_ = progress_.doing = "";
   file_.end(std::span(&outcome, 1));
   recording_->set_outcome(std::move(outcome));
   state_ = RunState::kFinished;
+}
+
+void EngineBackend::end(Outcome outcome) {
+  engine_.kill();
+  cancellation_.reset();
+  conclude(std::move(outcome));
 }
 
 bool EngineBackend::show_doing(Clock::time_point now) {
@@ -320,6 +348,10 @@ void EngineBackend::set_alarm(Clock::time_point now) {
 
 std::unique_ptr<Backend> make_engine_backend(EngineCommand command) {
   return std::make_unique<EngineBackend>(std::move(command), Role::kRunner);
+}
+
+std::unique_ptr<RankEngine> make_rank_engine(EngineCommand command, RankPlace place) {
+  return std::make_unique<EngineBackend>(std::move(command), Role::kRank, std::move(place));
 }
 
 std::unique_ptr<Backend> make_prediction(EngineCommand command) {

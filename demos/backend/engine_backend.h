@@ -1,12 +1,34 @@
-// One engine process as a backend. make_engine() (engine_pair.cpp) decides which runs go to which process.
+// One engine process as a backend. make_engine() (engine_pair.cpp) decides which runs go to which process, and
+// rank_group.cpp combines several.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 
 #include "demos/backend/backend.h"
+#include "demos/backend/engine_process.h"
 
 namespace headroom::backend {
 
 std::unique_ptr<Backend> make_engine_backend(EngineCommand command);
+
+// The engine of one rank. Its process is not restarted.
+class RankEngine : public Backend {
+ public:
+  // Kills the process, and gives the run this outcome even if it has finished.
+  virtual void end(record::Outcome outcome) = 0;
+  // Empty while the process lives.
+  virtual const std::optional<EngineDied>& death() const = 0;
+};
+
+struct RankPlace {
+  int rank = 0, ranks = 1;
+  std::function<void(std::span<const std::byte>)> take_chunk;  // receives the recording's chunks, without the outcome
+};
+
+std::unique_ptr<RankEngine> make_rank_engine(EngineCommand command, RankPlace place);
 
 }  // namespace headroom::backend

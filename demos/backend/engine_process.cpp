@@ -41,7 +41,10 @@ long seconds(Clock::duration duration) {
 
 }  // namespace
 
-EngineProcess::EngineProcess(EngineCommand command) : command_(std::move(command)) { start(Clock::now()); }
+EngineProcess::EngineProcess(EngineCommand command, Lifetime lifetime)
+    : command_(std::move(command)), lifetime_(lifetime) {
+  start(Clock::now());
+}
 
 void EngineProcess::start(Clock::time_point now) {
   frames_ = {};
@@ -173,20 +176,20 @@ void EngineProcess::check_patience(Clock::time_point now) {
 }
 
 void EngineProcess::bury(const Exit& exit, Clock::time_point now, std::vector<EngineEvent>& events) {
-  const std::string last_line = child_->last_error_line();
-  std::string sentence = "The engine " + (fault_.empty() ? exit.as_text() : fault_);
-  if (!last_line.empty()) sentence += "; its last line was " + last_line;
-  sentence += ".";
-  const bool ordered = ordered_;
-  const bool retired = !ordered && between_runs_ && exit.signal == 0 && fault_.empty();
+  EngineDied died{.how = fault_.empty() ? exit.as_text() : fault_,
+                  .last_line = child_->last_error_line(),
+                  .ordered = ordered_,
+                  .retired = !ordered_ && between_runs_ && exit.signal == 0 && fault_.empty()};
+  if (!died.last_line.empty()) died.last_line = "; its last line was " + died.last_line;
   child_.reset();
   greeted_ = false;
-  if (!ordered && !retired) deaths_.push_back(now);
-  events.emplace_back(EngineDied{.sentence = sentence, .ordered = ordered, .retired = retired});
+  if (!died.ordered && !died.retired) deaths_.push_back(now);
+  events.emplace_back(died);
+  if (lifetime_ == Lifetime::kOnce) return;
   if (too_many_deaths(now))
     trouble_ =
         fmt::format("The engine died {} times in two minutes, so no new one is started. Try again in two minutes. {}",
-                    kMaxDeaths, sentence);
+                    kMaxDeaths, sentence_of(died));
   else
     start(now);
 }

@@ -20,18 +20,23 @@ struct RefusedMessage {
   std::string reason;
 };
 
-// A new process has been started, unless trouble() is set.
+// A new process has been started, unless the process was to live once or trouble() is set.
 struct EngineDied {
-  std::string sentence;  // "The engine was killed by SIGKILL …"
-  bool ordered = false;  // by terminate() or kill()
-  bool retired = false;  // exited by itself after a run, because of that run's leftovers
+  std::string how;        // "was killed by SIGKILL …"
+  std::string last_line;  // "; its last line was …", or empty
+  bool ordered = false;   // by terminate() or kill()
+  bool retired = false;   // exited by itself after a run, because of that run's leftovers
 };
+
+inline std::string sentence_of(const EngineDied& died) { return "The engine " + died.how + died.last_line + "."; }
+
+enum class Lifetime { kRestarted, kOnce };
 
 using EngineEvent = std::variant<protocol::Message, RefusedMessage, EngineDied>;
 
 class EngineProcess {
  public:
-  explicit EngineProcess(EngineCommand command);
+  explicit EngineProcess(EngineCommand command, Lifetime lifetime = Lifetime::kRestarted);
 
   // Events since the last call, in order, without greetings.
   std::vector<EngineEvent> poll(Clock::time_point now);
@@ -71,6 +76,7 @@ class EngineProcess {
   bool too_many_deaths(Clock::time_point now);
 
   EngineCommand command_;
+  Lifetime lifetime_;
   Watch watch_;
   std::unique_ptr<ChildProcess> child_;
   protocol::FrameReader frames_;
