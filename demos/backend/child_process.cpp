@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <system_error>
@@ -114,18 +115,18 @@ void Descriptor::close() {
 Watch::Watch()
     : epoll_(::epoll_create1(EPOLL_CLOEXEC)), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
   if (!epoll_.open() || !timer_.open()) fail("epoll");
-  add(timer_);
+  add(timer_.number());
 }
 
-void Watch::add(const Descriptor& watched, bool for_writing) {
+void Watch::add(int watched, bool for_writing) {
   epoll_event event{};
   event.events = for_writing ? EPOLLOUT : EPOLLIN;
-  event.data.fd = watched.number();
-  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, watched.number(), &event) != 0 && errno != EEXIST) fail("epoll");
+  event.data.fd = watched;
+  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, watched, &event) != 0 && errno != EEXIST) fail("epoll");
 }
 
-void Watch::remove(const Descriptor& watched) {
-  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, watched.number(), nullptr) != 0 && errno != ENOENT) fail("epoll");
+void Watch::remove(int watched) {
+  if (::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, watched, nullptr) != 0 && errno != ENOENT) fail("epoll");
 }
 
 void Watch::set_alarm(std::optional<Clock::time_point> due) {
@@ -139,6 +140,21 @@ void Watch::set_alarm(std::optional<Clock::time_point> due) {
     setting.it_value = {.tv_sec = time / 1'000'000'000, .tv_nsec = time % 1'000'000'000};
   }
   if (::timerfd_settime(timer_.number(), TFD_TIMER_ABSTIME, &setting, nullptr) != 0) fail("timerfd");
+}
+
+record::Result<PrivateFolder> PrivateFolder::create() {
+  std::error_code error;
+  std::string name = (std::filesystem::temp_directory_path(error) / "headroom-ranks-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr)  // mode 0700
+    return record::Error{"The folder " + record::quoted(name) + " cannot be created (" + std::strerror(errno) +
+                             "); set TMPDIR to a folder that you can write to.",
+                         record::ErrorKind::kNotWritten};
+  return PrivateFolder(name);
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 std::string Exit::as_text() const {
@@ -186,8 +202,8 @@ record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vec
 
 ChildProcess::ChildProcess(Watch& watch, int pid, Descriptor input, Descriptor output, Descriptor errors)
     : watch_(&watch), pid_(pid), input_(std::move(input)), output_(std::move(output)), errors_(std::move(errors)) {
-  watch_->add(output_);
-  watch_->add(errors_);
+  watch_->add(output_.number());
+  watch_->add(errors_.number());
 }
 
 ChildProcess::~ChildProcess() {
@@ -241,9 +257,9 @@ bool ChildProcess::write(std::span<const std::byte> bytes) {
   if (!input_.open()) return false;
   // Wake up when the full pipe has room again.
   if (!unwritten_.empty())
-    watch_->add(input_, true);
+    watch_->add(input_.number(), true);
   else if (waited)
-    watch_->remove(input_);
+    watch_->remove(input_.number());
   return true;
 }
 

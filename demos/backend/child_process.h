@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,8 +43,8 @@ class Watch {
   Watch();
 
   int descriptor() const { return epoll_.number(); }
-  void add(const Descriptor& watched, bool for_writing = false);
-  void remove(const Descriptor& watched);
+  void add(int watched, bool for_writing = false);
+  void remove(int watched);
   // Replaces the alarm; nullopt clears it. A due alarm stays readable until the next set_alarm().
   void set_alarm(std::optional<Clock::time_point> due);
 
@@ -51,6 +52,25 @@ class Watch {
   Descriptor epoll_;
   Descriptor timer_;
   std::optional<Clock::time_point> due_;
+};
+
+// A new folder that only this user may open, removed with the object.
+class PrivateFolder {
+ public:
+  static record::Result<PrivateFolder> create();
+  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  PrivateFolder& operator=(PrivateFolder&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~PrivateFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit PrivateFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::filesystem::path path_;
 };
 
 struct Exit {

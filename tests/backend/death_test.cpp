@@ -14,8 +14,6 @@ using record::OutcomeKind;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::vector<pid_t> pids_in(const std::filesystem::path& path) {
   std::vector<pid_t> pids;
   std::ifstream file(path);

@@ -1,6 +1,4 @@
 // Traced runs use a separate engine.
-#include <signal.h>
-
 #include <fstream>
 #include <iterator>
 
@@ -38,8 +36,6 @@ struct Engines {
     check_whole(*backend->recording());
   }
 };
-
-bool alive(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
 
 }  // namespace
 

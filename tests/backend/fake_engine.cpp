@@ -1,5 +1,5 @@
 // A test engine without LibTorch that speaks the protocol and misbehaves as a run's parameter `mode` (see play) or its
-// own arguments (see main) ask.
+// own arguments (see main) ask. "sigkill@2:wait" is the mode sigkill for rank 2 and the mode wait for all other ranks.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,6 +24,29 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 int frames_out = STDOUT_FILENO;
+
+int number_in(const char* variable, int otherwise) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::atoi(value);
+}
+const int rank = number_in("HEADROOM_RANK", 0), ranks = number_in("HEADROOM_RANKS", 1);
+
+std::string text_in(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+std::string mode_of_rank(const std::string& mode) {
+  const std::size_t at = mode.find('@'), colon = mode.find(':');
+  if (at == std::string::npos || colon == std::string::npos) return mode;
+  return std::stoi(mode.substr(at + 1)) == rank ? mode.substr(0, at) : mode.substr(colon + 1);
+}
+
+// Ranks see each other's files in the store.
+void leave(const std::string& name) { std::ofstream(text_in("HEADROOM_STORE") + "/" + name); }
+void wait_until_left(const std::string& name) {
+  while (!std::ifstream(text_in("HEADROOM_STORE") + "/" + name)) ::usleep(1'000);
+}
 
 void write_all(const std::vector<std::byte>& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
@@ -69,6 +92,16 @@ void send_part(const Run& run) {
 // Called after the run's third part.
 void misbehave(const Run& run) {
   if (run.mode == "sigkill") ::raise(SIGKILL);
+  if (run.mode == "sigkill_after_echo") {
+    wait_until_left("echo");
+    ::raise(SIGKILL);
+  }
+  if (run.mode == "echo") {
+    send(protocol::RunFinished{
+        .run = run.start.run,
+        .outcome = {.kind = record::OutcomeKind::kFailed, .message = "Connection closed by peer."}});
+    leave("echo");
+  }
   if (run.mode == "sigsegv") {
     ::signal(SIGSEGV, SIG_DFL);  // a sanitizer would report it and exit instead
     ::raise(SIGSEGV);
@@ -117,19 +150,22 @@ bool play(Run& run) {
     return false;
   }
   if (run.mode == "unfit") {  // refused after its RunInfo
-    send_chunk(run, record::encode(tests::fake_info(run.start.params)));
+    send_chunk(run, record::encode(tests::fake_info(run.start.params, rank, ranks)));
     send(protocol::RunFinished{.run = run.start.run,
                                .outcome = {.kind = record::OutcomeKind::kRefused, .message = "7 is odd."}});
     return false;
   }
   if (run.part == 0) {
-    auto info = record::encode(tests::fake_info(run.start.params));
+    auto info = record::encode(tests::fake_info(run.start.params, rank, ranks));
     if (run.mode == "damaged_info") info[info.size() / 2] ^= std::byte{0x10};
     send_chunk(run, std::move(info));
     send_chunk(run, tests::fake_operators());
   }
+  if (run.mode == "wait" && run.part == 5) return true;  // for another rank, as in a collective
+  if (run.mode == "late") ::usleep(200'000);
   send_part(run);
   if (run.part == 2) misbehave(run);
+  if (run.mode == "echo" && run.part == 2) return false;
   ++run.part;
   const bool endless = run.mode == "ignore_cancel" || run.mode == "ignore_terminate" || run.mode == "endless" ||
                        run.mode == "stop_then_hang";
@@ -151,7 +187,7 @@ bool play(Run& run) {
 void take(const protocol::Message& message, std::optional<Run>& run) {
   if (const auto* start = std::get_if<protocol::StartRun>(&message)) {
     const auto mode = start->params.find("mode");
-    run = Run{.start = *start, .mode = mode == start->params.end() ? "" : mode->second};
+    run = Run{.start = *start, .mode = mode == start->params.end() ? "" : mode_of_rank(mode->second)};
     if (run->mode == "ignore_terminate" || run->mode == "hang_for_ever") ::signal(SIGTERM, SIG_IGN);
   }
   if (const auto* cancel = std::get_if<protocol::Cancel>(&message)) {
@@ -201,11 +237,15 @@ int main(int argc, char** argv) {
   protocol::Hello hello{.pid = ::getpid(),
                         .devices = {{.key = "cpu", .name = "CPU, fake", .memory = record::kGiB, .free_memory = 1}},
                         .facts = {{"torch", "none"}}};
+  if (ranks > 1) {
+    hello.facts["store"] = text_in("HEADROOM_STORE");
+    append_line(text_in("HEADROOM_STORE") + "/visible", std::to_string(rank) + ":" + text_in("CUDA_VISIBLE_DEVICES"));
+  }
   bool ignore_input = false, close_output = false;
   for (const std::string_view argument : std::vector<std::string_view>(argv + 1, argv + argc)) {
     if (argument == "--plan") hello.facts["planner"] = "yes";
     if (argument == "--other-build") hello.facts["revision"] = "0123456789ab";
-    if (argument == "--die-at-start") {
+    if (argument == "--die-at-start" || argument == "--die-at-start-as-rank=" + std::to_string(rank)) {
       std::fputs("libcudart.so.13: cannot open shared object file\n", stderr);
       return 127;
     }

@@ -11,8 +11,9 @@ namespace headroom::tests {
 inline constexpr int kFakeParts = 10;
 inline constexpr int kEventsInAPart = 100;
 
-inline record::RunInfo fake_info(std::map<std::string, std::string> params) {
-  return {.demo = "fake", .params = std::move(params), .provenance = {{"engine", "fake"}}};
+inline record::RunInfo fake_info(std::map<std::string, std::string> params, int rank = 0, int ranks = 1) {
+  return {
+      .demo = "fake", .params = std::move(params), .provenance = {{"engine", "fake"}}, .rank = rank, .ranks = ranks};
 }
 
 // A mark, a hundred allocations, and the loss of step `part`.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -20,6 +21,11 @@ namespace headroom::tests {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// `pid`: of an engine that a test started.
+inline bool alive(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
 
 inline backend::EngineCommand fake_engine(std::vector<std::string> arguments = {}) {
   arguments.insert(arguments.begin(), FAKE_ENGINE);
