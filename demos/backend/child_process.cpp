@@ -145,8 +145,10 @@ void Watch::set_alarm(std::optional<Clock::time_point> due) {
 record::Result<PrivateFolder> PrivateFolder::create() {
   std::error_code error;
   std::string name = (std::filesystem::temp_directory_path(error) / "headroom-ranks-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr)  // mode 0700
-    return record::Error{"The folder " + record::quoted(name) + " cannot be created (" + std::strerror(errno) +
+  if (!error && ::mkdtemp(name.data()) == nullptr)  // mode 0700
+    error = {errno, std::generic_category()};
+  if (error)
+    return record::Error{"A folder for the ranks' shared files cannot be created (" + error.message() +
                              "); set TMPDIR to a folder that you can write to.",
                          record::ErrorKind::kNotWritten};
   return PrivateFolder(name);

@@ -279,6 +279,19 @@ TEST_CASE("a program that cannot be started is reported by start()") {
   CHECK(group->state() == RunState::kIdle);
 }
 
+TEST_CASE("a missing folder for temporary files is reported by start()") {
+  Group group;
+  const char* const before = std::getenv("TMPDIR");
+  const std::optional<std::string> kept = before != nullptr ? std::optional<std::string>(before) : std::nullopt;
+  ::setenv("TMPDIR", (group.folder.path() / "missing").c_str(), 1);
+  const record::Status refused = group.backend->start(fake_request("steady"));
+  kept ? ::setenv("TMPDIR", kept->c_str(), 1) : ::unsetenv("TMPDIR");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().kind == record::ErrorKind::kNotWritten);
+  CHECK(contains(refused.error().message, "set TMPDIR to a folder that you can write to."));
+  CHECK(group.started().empty());
+}
+
 TEST_CASE("a group that is destroyed during a run leaves nothing") {
   Group group;
   REQUIRE(group.backend->start(fake_request("wait", group.path)).ok());
