@@ -113,6 +113,7 @@ backend::RunRequest run_request(std::string_view demo, record::Params params) {
   if (info != nullptr && info->traced != nullptr) request.engine.traced = info->traced(request.params);
   if (info != nullptr && info->patience != nullptr)
     request.engine.patience = std::chrono::seconds(info->patience(request.params));
+  if (info != nullptr && info->ranks != nullptr) request.engine.ranks = static_cast<int>(info->ranks(request.params));
   return request;
 }
 

@@ -273,6 +273,7 @@ std::string to_json(const RunSummary& summary) {
         {"p20", or_null(speed.low)}, {"p80", or_null(speed.high)}, {"samples", speed.samples}};
   }
   if (summary.outcome.out_of_memory) document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
+  if (!summary.ranks.empty()) document["ranks"] = ranks_json(summary.ranks);
   if (!summary.bandwidths.empty()) document["bandwidth"] = bandwidths_json(summary.bandwidths);
   if (const auto& report = summary.run->kernel_report())
     document["kernel_report"] = record::to_object(*report, record::Form::kJson);
@@ -304,6 +305,7 @@ std::string to_text(const RunSummary& summary) {
     row("", list_categories(summary.peak.by_category));
     if (summary.peak.host > 0) row("host", record::format_bytes(summary.peak.host) + " beside the device");
   }
+  text += ranks_text(summary.ranks);
   if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
   if (summary.skipped_steps > 0)
     row("note", fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),

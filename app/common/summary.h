@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/rank_summary.h"
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
 #include "demos/record/rows/sweep_point.h"
@@ -31,6 +32,7 @@ struct RunSummary {
   bool bytes_as_tokens = false;                            // a checkpoint was given bytes, not token ids
   std::int64_t skipped_steps = 0;                          // steps skipped because a gradient overflowed
   std::vector<record::Measurement> bandwidths;             // rows of file traffic cover all steps
+  std::vector<RankSummary> ranks;                          // empty for one rank
 };
 
 RunSummary summarise(const record::Ledger& ledger);

@@ -20,6 +20,7 @@ namespace headroom::backend {
 struct EngineNeeds {
   bool traced = false;                           // started with --trace
   std::optional<std::chrono::seconds> patience;  // killed after this long without progress
+  int ranks = 1;                                 // processes
 };
 
 struct RunRequest {

@@ -1,16 +1,19 @@
 // Two engines behind one Backend, each started on demand. Traced runs need a separate process, because tracing must
 // start before CUDA and slows every later launch. Runs with `patience` also need one, because their engine may have to
-// be killed. The separate process lasts until the next run of another kind.
+// be killed, and runs with several ranks need one process per rank. The separate process lasts until the next run of
+// another kind.
 #include <utility>
 
 #include "demos/backend/engine_backend.h"
+#include "demos/backend/rank_group.h"
 
 namespace headroom::backend {
 namespace {
 
-enum class Kind { kPlain, kTraced, kWithPatience };
+enum class Kind { kPlain, kTraced, kWithPatience, kRanks };
 
 Kind kind_of(const RunRequest& request) {
+  if (request.engine.ranks > 1) return Kind::kRanks;
   if (request.engine.patience) return Kind::kWithPatience;
   return request.engine.traced ? Kind::kTraced : Kind::kPlain;
 }
@@ -26,13 +29,14 @@ class EnginePair final : public Backend {
     const bool running = state() != RunState::kIdle && state() != RunState::kFinished;
     const Kind kind = kind_of(request);
     if (running) return active()->start(request);
-    if (kind != kind_) other_.reset();
+    if (kind != kind_ || (other_ != nullptr && other_->ranks() != request.engine.ranks)) other_.reset();
     kind_ = kind;
     if (kind == Kind::kPlain && plain_ == nullptr) plain_ = make_engine_backend(command_);
     if (kind != Kind::kPlain && other_ == nullptr) {
       EngineCommand command = command_;
       if (kind == Kind::kTraced) command.arguments.emplace_back("--trace");
-      other_ = make_engine_backend(std::move(command));
+      other_ = kind == Kind::kRanks ? make_rank_group(std::move(command), request.engine.ranks)
+                                    : make_engine_backend(std::move(command));
     }
     return active()->start(request);
   }
@@ -53,6 +57,10 @@ class EnginePair final : public Backend {
   }
   std::shared_ptr<const record::Recording> recording() const override {
     return active() == nullptr ? nullptr : active()->recording();
+  }
+  int ranks() const override { return active() == nullptr ? 1 : active()->ranks(); }
+  std::shared_ptr<const record::Recording> rank_recording(int rank) const override {
+    return active() == nullptr ? nullptr : active()->rank_recording(rank);
   }
   const std::optional<record::Error>& write_error() const override {
     static const std::optional<record::Error> none;

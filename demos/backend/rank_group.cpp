@@ -15,6 +15,7 @@
 #include "demos/backend/child_process.h"
 #include "demos/backend/engine_backend.h"
 #include "demos/backend/run_file.h"
+#include "demos/nvml/nvml.h"
 #include "demos/record/file/split.h"
 
 namespace headroom::backend {
@@ -68,8 +69,10 @@ std::string without_period(std::string_view sentence) {
 
 class RankGroup final : public Backend {
  public:
-  RankGroup(EngineCommand command, int ranks)
-      : command_(std::move(command)), recordings_(static_cast<std::size_t>(std::max(ranks, 1))) {}
+  RankGroup(EngineCommand command, int ranks, std::function<int()> gpus)
+      : command_(std::move(command)),
+        gpus_(std::move(gpus)),
+        recordings_(static_cast<std::size_t>(std::max(ranks, 1))) {}
 
   Status start(const RunRequest& request) override;
   void cancel() override;
@@ -95,6 +98,7 @@ class RankGroup final : public Backend {
   // The progress of a rank, to compare with earlier progress.
   using Signs = std::tuple<std::size_t, std::size_t, std::int32_t, double>;
 
+  record::Result<RunRequest> with_device(const RunRequest& request) const;
   record::Result<EngineCommand> command_of(int rank, record::DeviceKind device) const;
   Status start_engine(int rank, const RunRequest& request);
   void stop_engines();
@@ -113,6 +117,7 @@ class RankGroup final : public Backend {
   Outcome stuck() const;
 
   EngineCommand command_;
+  std::function<int()> gpus_;
   Watch watch_;
   RunFile file_;
   std::vector<std::shared_ptr<const Recording>> recordings_;  // one per rank; null before the first run
@@ -128,9 +133,32 @@ class RankGroup final : public Backend {
   std::vector<std::unique_ptr<RankEngine>> engines_;  // empty between runs; end before their store
 };
 
-Status RankGroup::start(const RunRequest& request) {
+// Decides for all ranks whether they use GPUs.
+record::Result<RunRequest> RankGroup::with_device(const RunRequest& request) const {
+  if (!request.params.has("device")) return request;
+  const std::string device = request.params.text("device");
+  if (device != "auto" && !record::names_gpu(device)) return request;
+  RunRequest own = request;
+  const int gpus = gpus_();
+  if (device == "auto" && gpus == 0) {
+    (void)own.params.set("device", record::setting_of(record::DeviceKind::kCpu));
+    return own;
+  }
+  if (gpus < ranks())
+    return record::Error{fmt::format("The run needs {} GPUs, one per rank, but this machine has {}: use {}device=cpu.",
+                                     ranks(), gpus, gpus > 1 ? fmt::format("ranks={}, or ", gpus) : ""),
+                         record::ErrorKind::kRefused};
+  (void)own.params.set("device", record::setting_of(record::DeviceKind::kGpu));
+  own.device = record::DeviceKind::kGpu;
+  return own;
+}
+
+Status RankGroup::start(const RunRequest& asked) {
   if (!engines_.empty())
     return record::Error{"A run is active: cancel it, or wait until it has finished.", record::ErrorKind::kRefused};
+  const auto decided = with_device(asked);
+  if (!decided) return decided.error();
+  const RunRequest& request = decided.value();
   auto store = PrivateFolder::create();
   if (!store) return store.error();
   store_ = std::move(store).value();
@@ -302,8 +330,18 @@ std::optional<Clock::time_point> RankGroup::deadline() const {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_rank_group(EngineCommand command, int ranks) {
-  return std::make_unique<RankGroup>(std::move(command), ranks);
+std::unique_ptr<Backend> make_rank_group(EngineCommand command, int ranks, std::function<int()> gpus) {
+  return std::make_unique<RankGroup>(std::move(command), ranks, std::move(gpus));
+}
+
+int visible_gpus() {
+  if (const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    int count = 0;
+    while (device_of_rank(visible, count)) ++count;
+    return count;
+  }
+  const auto driver = nvml::Driver::open();
+  return driver ? static_cast<int>(driver->device_count()) : 0;
 }
 
 std::optional<std::string> device_of_rank(const char* visible, int rank) {

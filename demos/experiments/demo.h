@@ -21,6 +21,7 @@ struct DemoInfo {
   bool (*traced)(const record::Params& params) = nullptr;                  // null: never traces its kernels
   // Seconds without progress after which the run's engine is killed; null: never.
   std::int64_t (*patience)(const record::Params& params) = nullptr;
+  std::int64_t (*ranks)(const record::Params& params) = nullptr;  // processes of a run; null: one
 };
 
 std::span<const DemoInfo* const> demos();  // display order

@@ -125,7 +125,8 @@ bool recorded(const DrivenRun& run) {
 
 void put_summary(const DrivenRun& run, const RunOptions& options) {
   const record::Ledger ledger(*run.recording);
-  const RunSummary summary = summarise(ledger);
+  RunSummary summary = summarise(ledger);
+  summary.ranks = summarise_ranks(run.ranks);
   if (options.json) return put(to_json(summary));
   put(to_text(summary));
   if (!options.record || !recorded(run)) return;

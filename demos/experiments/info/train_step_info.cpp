@@ -305,6 +305,8 @@ record::Bytes state_bytes(const record::Params& params) {
   return predict::optimizer_state_bytes(step);
 }
 
+std::int64_t ranks_of(const record::Params& params) { return params.integer("ranks"); }
+
 }  // namespace
 
 extern const DemoInfo kTrainStep;
@@ -316,6 +318,7 @@ constinit const DemoInfo kTrainStep = {
     .trains = true,
     .written_bytes = &state_bytes,
     .traced = &trace_is_on,
+    .ranks = &ranks_of,
 };
 
 const DemoInfo& training_step() { return kTrainStep; }

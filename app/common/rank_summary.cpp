@@ -1,0 +1,71 @@
+// Adds up the collectives of a rank's last step.
+#include "app/common/rank_summary.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/record/ledger.h"
+#include "demos/record/rows/collective.h"
+#include "demos/record/timeline.h"
+
+namespace headroom::app {
+
+namespace {
+
+void add_last_step(RankSummary& summary, const record::Recording& recording) {
+  const auto step = record::last_whole_step(recording);
+  if (!step) return;
+  for (const record::MetricSample& each : recording.metrics())
+    if (each.step == step->step && each.kind == record::MetricKind::kStepNanoseconds)
+      summary.step = static_cast<record::Nanoseconds>(each.value);
+  for (const record::Collective& each : recording.rows<record::Collective>()) {
+    if (each.step != step->step) continue;
+    summary.sent += record::sent_bytes(each);
+    summary.in_collectives += each.end - each.begin;
+  }
+}
+
+}  // namespace
+
+std::vector<RankSummary> summarise_ranks(RankRecordings ranks) {
+  std::vector<RankSummary> all;
+  if (ranks.size() < 2) return all;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const record::Ledger ledger(*ranks[rank]);
+    RankSummary summary{.rank = static_cast<std::int32_t>(rank),
+                        .peak = ledger.peak().totals.allocated,
+                        .requested = ledger.peak_requested(),
+                        .reserved = ledger.peak_reserved()};
+    add_last_step(summary, *ranks[rank]);
+    all.push_back(summary);
+  }
+  return all;
+}
+
+nlohmann::json ranks_json(const std::vector<RankSummary>& ranks) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const RankSummary& each : ranks)
+    all.push_back({{"rank", each.rank},
+                   {"peak_bytes", each.peak},
+                   {"peak_requested_bytes", each.requested},
+                   {"peak_reserved_bytes", each.reserved},
+                   {"sent_bytes_per_step", each.sent},
+                   {"collective_nanoseconds_per_step", each.in_collectives},
+                   {"step_nanoseconds", each.step}});
+  return all;
+}
+
+std::string ranks_text(const std::vector<RankSummary>& ranks) {
+  std::string text;
+  for (const RankSummary& each : ranks) {
+    text += fmt::format("  {:<9} peak {}", fmt::format("rank {}", each.rank), record::format_bytes(each.peak));
+    if (each.reserved > 0) text += fmt::format(", reserved {}", record::format_bytes(each.reserved));
+    if (each.step > 0)
+      text += fmt::format("; a step sends {} and spends {} of {} in collectives", record::format_bytes(each.sent),
+                          record::format_duration(each.in_collectives), record::format_duration(each.step));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,34 @@
+// The ranks of a run, one line each: memory, traffic, time in collectives.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "demos/record/recording.h"
+#include "demos/record/units.h"
+
+namespace headroom::app {
+
+struct RankSummary {
+  std::int32_t rank = 0;
+  record::Bytes peak = 0, requested = 0, reserved = 0;
+  // In the last whole step; 0 without one.
+  record::Bytes sent = 0;                  // in a ring
+  record::Nanoseconds in_collectives = 0;  // includes waiting for other ranks; may overlap with other work
+  record::Nanoseconds step = 0;
+};
+
+using RankRecordings = std::span<const std::shared_ptr<const record::Recording>>;
+
+// Empty for a run of one rank.
+std::vector<RankSummary> summarise_ranks(RankRecordings ranks);
+nlohmann::json ranks_json(const std::vector<RankSummary>& ranks);
+// Lines like those of a run's summary.
+std::string ranks_text(const std::vector<RankSummary>& ranks);
+
+}  // namespace headroom::app
