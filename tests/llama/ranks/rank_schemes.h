@@ -9,11 +9,8 @@
 
 namespace headroom::tests {
 
-inline const std::vector<Settings> kSchemes{
-    {}, {"zero=1"}, {"zero=2"}, {"zero=3", "prefetch=0"}, {"zero=3", "prefetch=1"}, {"zero=3", "prefetch=2"},
-};
+inline const std::vector<Settings> kSchemes{{}, {"zero=1"}, {"zero=2"}, {"zero=3"}};
 
-// Some take two settings.
 inline const std::vector<Settings> kBesideSchemes{
     {},
     {"accumulate=3"},
@@ -41,17 +38,48 @@ inline const std::vector<Settings> kBesideSchemes{
     {"bucket=100KiB"},
     {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on", "fused.embedding=on"},
     {"attention=eager"},
+    {"optimizer_in_backward=on"},
+    {"offload.optimizer=host"},
+    {"offload.optimizer=host", "precision=fp16_mixed"},
+    {"offload.checkpoints=on", "checkpointing=layer"},
+    {"offload.parameters=on", "offload.optimizer=host", "checkpointing=layer"},
 };
 
-// Every pair that is not refused, for N ranks.
-inline std::vector<Settings> rank_settings(int ranks) {
+// How far ahead weights are gathered matters where the order of layers differs.
+inline const std::vector<Settings> kAhead{{"zero=3", "prefetch=0"}, {"zero=3", "prefetch=2"}};
+inline const std::vector<Settings> kOrders{{},
+                                           {"accumulate=2"},
+                                           {"checkpointing=layer"},
+                                           {"checkpointing=every", "checkpoint_every=2"},
+                                           {"checkpointing=every", "checkpoint_every=3"},
+                                           {"eval_every=1"},
+                                           {"num_layers=1"}};
+
+// Two groups, each with one copy of the states.
+inline const std::vector<Settings> kHybrids{
+    {"zero=1", "zero_group=2"}, {"zero=2", "zero_group=2"}, {"zero=3", "zero_group=2"}};
+inline const std::vector<Settings> kBesideHybrids{
+    {}, {"accumulate=2"}, {"clip=0.01"}, {"precision=bf16", "reduce=fp32"}};
+
+// Every pair that is not refused.
+inline std::vector<Settings> pairs_of(int ranks, const std::vector<Settings>& schemes,
+                                      const std::vector<Settings>& beside) {
   std::vector<Settings> all;
-  for (const Settings& scheme : kSchemes)
-    for (const Settings& beside : kBesideSchemes) {
+  for (const Settings& scheme : schemes)
+    for (const Settings& each : beside) {
       const Settings settings =
-          joined(joined(kSmallSettings, joined({"device=cpu", "ranks=" + std::to_string(ranks)}, scheme)), beside);
+          joined(joined(kSmallSettings, joined({"device=cpu", "ranks=" + std::to_string(ranks)}, scheme)), each);
       if (!experiments::refused_combination(params(settings), record::DeviceKind::kCpu)) all.push_back(settings);
     }
+  return all;
+}
+
+// For 2 or 4 ranks.
+inline std::vector<Settings> rank_settings(int ranks) {
+  if (ranks == 4) return pairs_of(ranks, kHybrids, kBesideHybrids);
+  std::vector<Settings> all = pairs_of(ranks, kSchemes, kBesideSchemes);
+  const std::vector<Settings> ahead = pairs_of(ranks, kAhead, kOrders);
+  all.insert(all.end(), ahead.begin(), ahead.end());
   return all;
 }
 

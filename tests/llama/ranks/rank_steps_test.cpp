@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <ATen/Parallel.h>
+
 #include "tests/llama/ranks/rank_children.h"
 #include "tests/llama/ranks/rank_schemes.h"
 
@@ -64,6 +66,8 @@ double tolerance(const Settings& settings) {
 }  // namespace
 
 TEST_CASE("child: every scheme", "[.]") {
+  at::set_num_threads(1);             // OpenMP's threads allocate in any order
+  tests::log_of(tests::kCpu, [] {});  // from here on frees are logged
   const protocol::RankPlace place = tests::place_of_child();
   const std::string end = "." + std::to_string(place.rank);
   const std::vector<Settings> all = tests::rank_settings(place.ranks);
@@ -84,21 +88,24 @@ TEST_CASE("child: every scheme", "[.]") {
   }
 }
 
-TEST_CASE("two ranks of every scheme train like one and allocate as planned") {
-  constexpr int kRanks = 2;
-  tests::RankChildren children("child: every scheme", kRanks);
-  for (int rank = 0; rank < kRanks; ++rank) {
+namespace {
+
+void check_ranks(int ranks, std::size_t least) {
+  at::set_num_threads(1);
+  tests::log_of(tests::kPlanForCpu, [] {});
+  tests::RankChildren children("child: every scheme", ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
     const bool well = children.ended_well(rank);
     INFO(children.output(rank));
     REQUIRE(well);
   }
-  const std::vector<Settings> all = tests::rank_settings(kRanks);
-  REQUIRE(all.size() > 100);
+  const std::vector<Settings> all = tests::rank_settings(ranks);
+  REQUIRE(all.size() > least);
   for (std::size_t i = 0; i < all.size(); ++i) {
     INFO(tests::text_of(all[i]));
-    const std::vector<double> expected = tests::losses(alone(all[i], kRanks), kSteps);
+    const std::vector<double> expected = tests::losses(alone(all[i], ranks), kSteps);
     const std::string planned = lines_of(tests::third_step(all[i], tests::kPlanForCpu));
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < ranks; ++rank) {
       CAPTURE(rank);
       std::istringstream losses(results_of(children, "losses", i, rank));
       for (const double each : expected) {
@@ -110,3 +117,9 @@ TEST_CASE("two ranks of every scheme train like one and allocate as planned") {
     }
   }
 }
+
+}  // namespace
+
+TEST_CASE("two ranks of every scheme train like one and allocate as planned") { check_ranks(2, 100); }
+
+TEST_CASE("groups of ranks that share one copy of the states train like one") { check_ranks(4, 10); }
