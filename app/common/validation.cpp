@@ -23,12 +23,15 @@ using record::OutcomeKind;
 
 namespace {
 
-std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, const record::Params& params,
-                                                    const std::function<bool()>& stop, std::string& trouble) {
+using Ranks = std::vector<std::shared_ptr<const record::Recording>>;
+
+// Returns the recordings of all ranks; empty if the run did not start.
+Ranks run_to_end(backend::Backend& engine, const record::Params& params, const std::function<bool()>& stop,
+                 std::string& trouble) {
   const backend::RunRequest request = run_request(experiments::training_step().id, params);
   if (const record::Status started = engine.start(request); !started) {
     trouble = started.error().message;
-    return nullptr;
+    return {};
   }
   bool stopped = false;
   while (engine.state() != RunState::kFinished) {
@@ -37,7 +40,9 @@ std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, co
     stopped = true;
     engine.cancel();
   }
-  return engine.recording();
+  Ranks ranks;
+  for (int rank = 0; rank < engine.ranks(); ++rank) ranks.push_back(engine.rank_recording(rank));
+  return ranks;
 }
 
 // Visits the (predicted, measured) pairs in column order.
@@ -97,19 +102,32 @@ ComparedRun compare_peaks(const record::Params& params, const record::Recording&
   return run;
 }
 
-// Runs in a fresh engine; returns the recording if the run completes or runs out of memory. Otherwise returns null and
-// sets `trouble` to the reason, or leaves it empty if the user stopped the run.
-std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
-                                                      std::string& trouble) {
+bool refused_a_request(const record::Recording& run) {
+  return !run.events().empty() && run.events().back().kind == record::EventKind::kOutOfMemory;
+}
+
+// Runs in a fresh engine; returns the recordings that a prediction must equal if the run completes or runs out of
+// memory: those of all ranks, or of the ranks that ran out. Otherwise returns none and sets `trouble` to the reason, or
+// leaves it empty if the user stopped the run.
+Ranks measured_run(const record::Params& params, const ValidationTools& tools, std::string& trouble) {
   std::unique_lock lock(tools.device, std::defer_lock);  // held until the engine has exited
   const std::unique_ptr<backend::Backend> engine = tools.make();
   lock.lock();
-  auto run = run_to_end(*engine, params, tools.stop, trouble);
-  if (run == nullptr || tools.stop()) return nullptr;
-  const record::Outcome outcome = run->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
-  if (outcome.kind == OutcomeKind::kCompleted || outcome.kind == OutcomeKind::kOutOfMemory) return run;
+  Ranks ranks = run_to_end(*engine, params, tools.stop, trouble);
+  if (ranks.empty() || tools.stop()) return {};
+  const record::Outcome outcome = ranks.front()->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
+  if (outcome.kind == OutcomeKind::kCompleted) return ranks;
+  if (outcome.kind == OutcomeKind::kOutOfMemory) {
+    // The others were stopped somewhere.
+    if (ranks.size() > 1) std::erase_if(ranks, [](const auto& run) { return !refused_a_request(*run); });
+    return ranks;
+  }
   trouble = outcome.message.empty() ? "The engine ended unexpectedly." : outcome.message;
-  return nullptr;
+  return {};
+}
+
+bool as_predicted(const ComparedRun& run) {
+  return run.requested.equal() && run.allocated.equal() && run.reserved.equal();
 }
 
 // Empty if stopped or in trouble.
@@ -119,8 +137,8 @@ std::optional<bool> completes(record::Params params, std::int64_t batch, const V
     trouble = set.error().message;
     return std::nullopt;
   }
-  const auto run = measured_run(params, tools, trouble);
-  return run == nullptr ? std::nullopt : std::optional(!ran_out(*run));
+  const Ranks ranks = measured_run(params, tools, trouble);
+  return ranks.empty() ? std::nullopt : std::optional(!ran_out(*ranks.front()));
 }
 
 std::string as_cell(std::string text) {
@@ -148,13 +166,15 @@ std::optional<ComparedRun> validate_one(const record::Params& params, Prediction
   if (predicted == nullptr) return std::nullopt;
   ComparedRun run{.params = params, .trouble = predicted->refusal};
   if (!run.trouble.empty()) return run;
-  const auto measured = measured_run(params, tools, run.trouble);
+  const Ranks ranks = measured_run(params, tools, run.trouble);
   if (tools.stop()) return std::nullopt;
-  if (measured == nullptr) return run;
-  run = compare_peaks(params, *under_card(*predicted, *measured), *measured);
-  const bool as_predicted = run.requested.equal() && run.allocated.equal() && run.reserved.equal();
-  if (!tools.folder.empty() && !as_predicted)
-    if (const auto kept = measured->write(tools.folder / (name + ".hrec")); !kept) run.trouble = kept.error().message;
+  for (const auto& measured : ranks) {  // the first rank that differs, or else the last
+    run = compare_peaks(params, *under_card(*predicted, *measured), *measured);
+    if (as_predicted(run)) continue;
+    if (!tools.folder.empty())
+      if (const auto kept = measured->write(tools.folder / (name + ".hrec")); !kept) run.trouble = kept.error().message;
+    break;
+  }
   return run;
 }
 

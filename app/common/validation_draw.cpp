@@ -38,13 +38,13 @@ bool runs_on(const ParamSpec& spec, std::string_view value, bool on_gpu) {
   return on_gpu || (!of_gpu && !record::is_one_of(value, "cudnn"));
 }
 
-// All values of techniques other than their defaults.
+// All values of techniques other than their defaults. ZeRO is drawn separately.
 std::vector<Technique> techniques(bool on_gpu) {
   std::vector<Technique> all;
   const Params defaults(experiments::training_step().schema);
   for (const ParamSpec& spec : experiments::training_step().schema) {
     const bool chosen = spec.kind == ParamKind::kChoice || spec.kind == ParamKind::kSwitch;
-    if (!chosen || spec.role != record::ParamRole::kTechnique) continue;
+    if (!chosen || spec.role != record::ParamRole::kTechnique || spec.group == experiments::kRanksGroup) continue;
     for (const record::Choice& choice : record::choices_of(spec))
       if (choice.key != defaults.as_text(spec.key) && runs_on(spec, choice.key, on_gpu))
         all.push_back({&spec, choice.key});
@@ -68,6 +68,7 @@ class Draw {
       Params params(experiments::training_step().schema);
       draw_shape(params);
       (void)params.set("device", record::setting_of(device()));
+      if (options_.ranks > 1) draw_scheme(params, number);
       const bool pair = attempt < kTriesForPair;
       if (draw() < 0.5) set(params, techniques_[random_() % all]);
       if (pair) set(params, second);
@@ -138,6 +139,19 @@ class Draw {
     const auto& precision = *record::find_spec(params.schema(), "precision");
     const auto formats = record::choices_of(precision);
     (void)params.set("precision", formats[random_() % formats.size()].key);
+  }
+
+  void draw_scheme(Params& params, int number) {
+    put(params, "ranks", options_.ranks);
+    const auto set_choice = [&](std::string_view key, std::size_t place) {
+      const auto values = record::choices_of(*record::find_spec(params.schema(), key));
+      (void)params.set(key, values[place % values.size()].key);
+    };
+    set_choice("zero", static_cast<std::size_t>(number));
+    set_choice("reduce", random_());
+    put(params, "prefetch", static_cast<std::int64_t>(random_() % 3));
+    if (options_.ranks % 2 == 0 && draw() < 0.25) put(params, "zero_group", options_.ranks / 2);
+    if (draw() < 0.25) put(params, "bucket", 32 * record::kMiB);
   }
 
   void set(Params& params, const Technique& technique) {

@@ -29,7 +29,7 @@ const DemoInfo* find_demo(std::string_view id);
 bool trains(std::string_view id);
 const DemoInfo& training_step();
 
-inline constexpr std::string_view kOptimizerGroup = "Optimizer";
+inline constexpr std::string_view kOptimizerGroup = "Optimizer", kRanksGroup = "Several GPUs";
 
 // Selects our kernel for every operation that PyTorch's operators compute as well (OwnKernels::composed).
 void use_own_kernels(record::Params& params);

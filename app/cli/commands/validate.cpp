@@ -35,7 +35,7 @@ namespace {
 
 struct ValidateOptions : CommonOptions {
   std::optional<std::string> seed, list, out, recordings;
-  std::optional<int> count, gpus;
+  std::optional<int> count, gpus, ranks;
   bool borders = false;
 };
 
@@ -54,6 +54,7 @@ void declare_validate(ValidateOptions& options, OptionList& list) {
   list.text("--recordings", options.recordings, "Folder for the recordings of runs that differ, named by row",
             "FOLDER");
   list.number("--gpus", options.gpus, 1, 64, "GPUs", "Engines to run in parallel, one per GPU (default: 1)", "N");
+  list.number("--ranks", options.ranks, 2, 64, "ranks", "Ranks of each run, which also draws ZeRO (default: 1)", "N");
   list.device();
   list.engine();
 }
@@ -87,8 +88,12 @@ record::Result<std::vector<Params>> listed(const std::string& path, bool borders
 }
 
 record::Status check_validate(const ValidateOptions& options) {
-  if (options.list && (options.seed || options.count || options.device))
-    return Error{"--list already names the configurations and their devices: remove --seed, --count and --device."};
+  if (options.list && (options.seed || options.count || options.device || options.ranks))
+    return Error{
+        "--list already names the configurations and their devices: remove --seed, --count, --ranks and "
+        "--device."};
+  if (options.ranks && options.gpus)
+    return Error{"--ranks gives each run several GPUs, and --gpus gives each run one: use one of the two."};
   if (options.device) {
     Params params(experiments::training_step().schema);
     if (auto known = params.set("device", std::string_view(*options.device)); !known) return known.error();
@@ -115,10 +120,11 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   DrawOptions draw{.seed = seed.value(), .count = options.count.value_or(kUsualCount)};
   const auto gpu = std::ranges::find(engine.devices(), record::DeviceKind::kGpu, &protocol::DeviceFacts::kind);
   const std::string device = options.device.value_or("auto");
+  draw.ranks = options.ranks.value_or(1);
   draw.on_gpu = record::names_gpu(device) || (device == "auto" && gpu != engine.devices().end());
   if (draw.on_gpu && gpu == engine.devices().end())
     return Error{"This machine has no GPU: use --device cpu to compare on the CPU.", ErrorKind::kRefused};
-  draw.memory = draw.on_gpu ? gpu->memory : kCpuMemory;
+  draw.memory = draw.on_gpu ? gpu->memory : kCpuMemory / draw.ranks;
   draw.flops_per_second = draw.on_gpu ? kGpuFlops : kCpuFlops;
   draw.fp32_flops_per_second = draw.on_gpu ? kGpuFp32Flops : kCpuFlops;
   if (!options.borders) return draw_configurations(draw);

@@ -32,7 +32,7 @@ constexpr std::array kSumFormats{Choice{"model", "like the gradients"}, Choice{"
 constexpr std::array kAdapterFormats{Choice{"model", "like the weights"}, Choice{"fp32", "fp32"}};
 
 constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
-                           kOptimizer = kOptimizerGroup, kRanks = "Several GPUs", kAdapter = "Adapters",
+                           kOptimizer = kOptimizerGroup, kRanks = kRanksGroup, kAdapter = "Adapters",
                            kOffload = "Offload", kKernels = "Kernels", kShape = "Model's shape";
 
 constexpr ParamSpec run(ParamSpec spec) { return in(kRun, ParamRole::kRun, spec); }
