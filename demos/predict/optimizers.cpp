@@ -38,10 +38,13 @@ Bytes projected(const StepSettings& step) {
 
 Bytes nothing(const StepSettings&) { return 0; }
 
+// The largest part of a weight that a rank updates.
 Bytes one_weight(const StepSettings& step) {
-  const std::int64_t h = step.model.hidden_size, f = llama::mlps(step.model, step.extension).widest();
-  const bool trained = step.adapters.kind == AdapterKind::kOff;
-  const std::int64_t most = trained ? step.model.vocab_size * h : step.adapters.rank * std::max(f, h);
+  std::int64_t most = 0;
+  for (const TrainedWeight& each : trained_weights(step)) {
+    const Cut cut = cut_of(each, step.parallel.shards());
+    most = std::max({most, cut.slice, cut.rest});
+  }
   if (!step.fused_adamw) return most * (step.masters() ? 2 * kFp32 : step.trained_bytes());
   return step.histogram ? most * step.trained_bytes() : 0;
 }

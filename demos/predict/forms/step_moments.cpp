@@ -5,6 +5,7 @@
 
 #include "demos/predict/cards/gpu_extras.h"
 #include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/forms/trained_weights.h"
 #include "demos/predict/optimizers.h"
 
 namespace headroom::predict {
@@ -21,6 +22,8 @@ struct Extra {
   std::int64_t layer = 0;
   Bytes gradients = 0, activations = 0, logits = 0, workspace = 0;
   std::int64_t streamed_layers = 0;  // layers whose weights are on the device
+  std::int64_t gathered_layers = 0;  // the same if ranks share the weights
+  bool gathered_table = false;
 };
 
 class StepMoments {
@@ -34,6 +37,8 @@ class StepMoments {
         rows_(layer_input_bytes(step)),
         layer_(layer_bytes(step)),
         trained_(step.adapters.kind == AdapterKind::kOff),
+        shares_weights_(step.parallel.shares(Zero::kWeights)),
+        shares_gradients_(step.parallel.shares(Zero::kGradients)),
         table_(trained_ ? s_ * c_.vocab_size * c_.hidden_size : 0),
         norm_(trained_ ? s_ * c_.hidden_size : 0),
         layer_gradient_(trained_ ? s_ * layer_parameters(c_, step.extension)
@@ -45,7 +50,9 @@ class StepMoments {
     add(Place::kLoss, {.gradients = gradients_at_loss(),
                        .activations = kept_at_loss() + final_norm_at_loss(step_),
                        .logits = loss_bytes(step_) + lean_gradient(),
-                       .streamed_layers = 1});
+                       .streamed_layers = 1,
+                       .gathered_layers = ahead(c_.num_layers),
+                       .gathered_table = true});
     if (step_.fp8() && !step_.keeps_layer_inputs()) fp8_forward();
     head();
     final_norm();
@@ -62,7 +69,7 @@ class StepMoments {
   void add(Place place, const Extra& extra) {
     StepMoment moment{.place = place, .layer = extra.layer};
     const auto of = [&](Category category) -> Bytes& { return moment.bytes[static_cast<std::size_t>(category)]; };
-    of(Category::kWeights) = weights(extra.streamed_layers);
+    of(Category::kWeights) = weights(extra);
     of(Category::kOptimizerState) = optimizer_state_on_device(step_);
     of(Category::kGradients) = extra.gradients;
     of(Category::kActivations) = extra.activations;
@@ -77,7 +84,31 @@ class StepMoments {
     return kBlasWorkspace + (loss_in_chunks(step_) || step_.fp8() ? kBlasLtWorkspace : 0);
   }
 
-  Bytes weights(std::int64_t streamed_layers) const {
+  // Layers gathered ahead of `left` remaining ones.
+  std::int64_t ahead(std::int64_t left) const { return std::min(step_.parallel.prefetch, left); }
+
+  Bytes weights(const Extra& extra) const {
+    return shares_weights_ ? shared_weights() + gathered_weights(extra) : own_weights(extra.streamed_layers);
+  }
+  // This rank's slices of all matrices, and whole vectors and adapters.
+  Bytes shared_weights() const {
+    StepSettings all = step_;
+    all.adapters.kind = AdapterKind::kOff;
+    const Bytes held = s_ * updated_parameters(all) + step_.trained_bytes() * adapter_parameters(step_);
+    if (!step_.adapters.quantised()) return held;
+    const std::int64_t slices = updated_parameters_of_layer(all) - vectors_of_layer();
+    return held - s_ * c_.num_layers * slices + nf4_bytes(c_, step_.extension);
+  }
+  std::int64_t vectors_of_layer() const {
+    return layer_parameters(c_, step_.extension) - projection_parameters(c_, step_.extension) / c_.num_layers;
+  }
+  Bytes gathered_weights(const Extra& extra) const {
+    const Bytes layer =
+        step_.adapters.quantised() ? 0 : s_ * projection_parameters(c_, step_.extension) / c_.num_layers;
+    return extra.gathered_layers * layer + (extra.gathered_table ? s_ * c_.vocab_size * c_.hidden_size : 0);
+  }
+
+  Bytes own_weights(std::int64_t streamed_layers) const {
     const llama::Extension& extension = step_.extension;
     const Bytes outer = s_ * outer_parameters(c_), layer = s_ * layer_parameters(c_, extension);
     if (step_.offload.parameters) return outer + streamed_layers * layer;
@@ -120,33 +151,59 @@ class StepMoments {
     return outer + c_.num_layers * layer_gradient_;
   }
   // Gradients of earlier micro-batches; a step starts without any.
-  Bytes earlier_gradients() const { return accumulates() ? all_gradients() : 0; }
+  Bytes earlier_gradients() const { return accumulates() ? kept_gradients() : 0; }
+  // Of all weights after their sum over ranks.
+  Bytes kept_gradients() const {
+    return shares_gradients_ ? step_.trained_bytes() * updated_parameters(step_) : all_gradients();
+  }
+  // True if a micro-batch adds to the gradients of earlier ones as it makes its own.
+  bool adds() const { return accumulates() && !shares_gradients_; }
+  // A layer's gradients while they are summed over ranks, which ends with the next layer's backward.
+  Bytes layer_in_sum() const {
+    const bool fp32 = step_.parallel.ranks > 1 && step_.parallel.fp32_sums && step_.trained_bytes() != kFp32;
+    return layer_gradient_ + (fp32 ? layer_gradient_ / step_.trained_bytes() * kFp32 : 0);
+  }
   // The chunked loss computes the head's weight gradient, or adds to an earlier one.
   Bytes gradients_at_loss() const {
-    return earlier_gradients() + (loss_in_chunks(step_) && !accumulates() ? head_gradient() : 0);
+    return earlier_gradients() + (loss_in_chunks(step_) && !adds() ? head_gradient() : 0);
   }
   // Gradients after the head's backward pass. A tied table's gradient waits for the embedding's, unless the chunked
   // loss has added it to an earlier one.
   Bytes gradients_behind_head() const {
-    if (!accumulates()) return head_gradient() + norm_;
+    if (!adds()) return earlier_gradients() + head_gradient() + norm_;
     const bool waits = c_.tie_word_embeddings && !loss_in_chunks(step_);
     return earlier_gradients() + (waits ? head_gradient() : 0);
   }
   // Gradients after layer i's backward pass. They are freed once applied or, if they move to the host, after the next
   // layer's backward pass or recompute.
   Bytes gradients_behind_layer(std::int64_t i) const {
+    if (shares_gradients_) return shared_behind_layer(i);
     if (leaves() && accumulates() && i == 0) return outer_gradients() + layer_gradient_;
     if (accumulates() || step_.optimizer.in_backward) return gradients_behind_head();
     const std::int64_t done = c_.num_layers - i;
-    return gradients_behind_head() + (leaves() ? std::min<std::int64_t>(done, 1) : done) * layer_gradient_;
+    const Bytes copy = done > 0 ? layer_in_sum() - layer_gradient_ : 0;
+    return gradients_behind_head() + copy + (leaves() ? std::min<std::int64_t>(done, 1) : done) * layer_gradient_;
+  }
+  // One layer is being summed, and of those after it the rank's parts are left.
+  Bytes shared_behind_layer(std::int64_t i) const {
+    if (i == c_.num_layers) return gradients_behind_head();
+    const bool left = !accumulates() && !leaves() && !step_.optimizer.in_backward;
+    const std::int64_t summed = left ? c_.num_layers - 1 - i : 0;
+    return gradients_behind_head() + layer_in_sum() +
+           summed * step_.trained_bytes() * updated_parameters_of_layer(step_);
   }
   Bytes outer_gradients() const { return all_gradients() - c_.num_layers * layer_gradient_; }
   Bytes gradients_at_end() const {
-    return step_.optimizer.in_backward || leaves() ? outer_gradients() : all_gradients();
+    const bool outer_only = step_.optimizer.in_backward || leaves();
+    if (shares_gradients_)
+      return outer_only ? step_.trained_bytes() * updated_outer_parameters(step_) : kept_gradients();
+    return outer_only ? outer_gradients() : all_gradients();
   }
 
   std::int64_t updated_at_end() const {
     const std::int64_t layers = layer_gradient_ / step_.trained_bytes() * c_.num_layers;
+    if (step_.parallel.shards() > 1)
+      return step_.optimizer.in_backward ? updated_outer_parameters(step_) : updated_parameters(step_);
     return trained_parameters(step_) - (step_.optimizer.in_backward ? layers : 0);
   }
 
@@ -210,7 +267,9 @@ class StepMoments {
     add(Place::kHead, {.gradients = earlier_gradients() + head_gradient(),
                        .activations = kept_at_loss() + final_norm_at_loss(step_) + rows_,
                        .logits = s_ * c_.vocab_size * step_.tokens() + kept_output_bytes(step_),
-                       .streamed_layers = 1});
+                       .streamed_layers = 1,
+                       .gathered_layers = ahead(c_.num_layers),
+                       .gathered_table = true});
   }
 
   // PyTorch's operators use six fp32 tensors: the input, the normed rows' gradient, and the results of product,
@@ -220,15 +279,19 @@ class StepMoments {
     add(Place::kFinalNorm, {.gradients = gradients_behind_head(),
                             .activations = kept_at_loss() + norm,
                             .logits = logits_in_backward(),
-                            .streamed_layers = 1});
+                            .streamed_layers = 1,
+                            .gathered_layers = ahead(c_.num_layers),
+                            .gathered_table = true});
   }
 
-  // Candidates for the peak: the last layers of the last two and the first two segments, and the first layer. Memory is
-  // monotonic between these layers.
+  // Candidates for the peak: the last layers of the last two and the first two segments, and the first layer; with
+  // several ranks also the layer during whose backward the last one's gradients are summed. Memory is monotonic between
+  // these layers.
   std::vector<std::int64_t> highest_layers() const {
     const std::int64_t layers = c_.num_layers, at_once = step_.layers_at_once();
     std::vector<std::int64_t> all{layers - 1, first_of_segment(layers - 1) - 1, std::min(2 * at_once, layers) - 1,
                                   at_once - 1, 0};
+    if (step_.parallel.ranks > 1 && layers > 1) all.push_back(layers - 2);
     std::erase(all, -1);
     std::sort(all.rbegin(), all.rend());
     all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -253,7 +316,8 @@ class StepMoments {
                      .gradients = gradients,
                      .activations = others + held() + rows_,
                      .logits = logits_in_backward(),
-                     .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0)};
+                     .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0),
+                     .gathered_layers = gathered_at(i)};
     const Bytes matrix = trained_ ? widest_projection() : 0;
     // By now, gradients have replaced the experts' results.
     const Bytes routed = layer_.routing + (step_.rebuilds_cheap() ? gathered() : 0) + low_in_mlp();
@@ -261,7 +325,7 @@ class StepMoments {
     // Fused: gate and up with gradients in place, the product's gradient, and the product if kept. PyTorch's operators:
     // also SiLU's result, separate gradients and, if recomputed, the product.
     const std::int64_t in_mlp = step_.fused.swiglu ? (keeps_in_mlp() ? 4 : 3) : step_.rebuilds_cheap() ? 7 : 6;
-    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;  // 0: already added to an earlier gradient
+    const std::int64_t down = adds() && !step_.fused.swiglu ? 0 : 1;  // 0: already added to an earlier gradient
     const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // bytes that codes save
     if (gated_in_parts())
       add_parts(rest, matrix, before_mlp + 2 * hidden_ - shared_with_held(i));
@@ -272,9 +336,15 @@ class StepMoments {
     const Bytes normed = keeps_in_mlp() || step_.fp8() ? 0 : rows_;
     const Bytes at_norm = before_mlp + 2 * hidden_ + rows_ + normed + gathered() - shared_with_held(i);
     if (step_.fused.rms_norm)
-      add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, codes_read(c_.intermediate_size, c_.hidden_size));
-    add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
+      add_layer(rest, (adds() ? 2 : 3) * matrix, at_norm, codes_read(c_.intermediate_size, c_.hidden_size));
+    add_layer(rest, adds() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
               on_gpu_ ? attention_scratch_bytes(step_) : 0);
+  }
+
+  // In layer i's backward: its segment's layers up to it, if they were recomputed, and those gathered ahead.
+  std::int64_t gathered_at(std::int64_t i) const {
+    if (!step_.keeps_layer_inputs()) return 1 + ahead(i);
+    return i + 1 - first_of_segment(i) + ahead(first_of_segment(i));
   }
 
   // Backward pass of the down projection in fp8 if SwiGLU's product is recomputed: first some rows of the product's
@@ -330,7 +400,8 @@ class StepMoments {
                .activations = kept_inputs(i, 2) + layers * whole_layer() + (layers - 1) * between() + turned + sum +
                               2 * rows_ + held() - shared_with_held(i),
                .logits = logits_in_backward(),
-               .streamed_layers = layers + (first > 0 ? 1 : 0)};
+               .streamed_layers = layers + (first > 0 ? 1 : 0),
+               .gathered_layers = gathered_at(i)};
     rest.activations += product;
     add(Place::kRecompute, rest);
     rest.activations += normed - behind_up - product;
@@ -345,22 +416,39 @@ class StepMoments {
                             .gradients = gradients_behind_head() + layer_gradient_,
                             .activations = kept_at_loss() - done + rows_ + held(),
                             .logits = logits_in_backward(),
-                            .workspace = copied_moment_bytes(step_, layer_gradient_ / step_.trained_bytes())});
+                            .workspace = copied_moment_bytes(step_, layer_gradient_ / step_.trained_bytes()),
+                            .gathered_layers = 1 + ahead(c_.num_layers - 1)});
   }
 
   // The embedding's backward pass: a second table gradient, unless the fused kernel adds to an existing one; then their
   // sum, if it needs a third table.
   void embedding() {
-    const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
+    const bool there = adds() || (c_.tie_word_embeddings && loss_in_chunks(step_));
     const Bytes second = step_.fused.embedding && there ? 0 : table_;
     const Extra moment{.gradients = gradients_behind_layer(0) + second,
                        .activations = (trained_ ? rows_ : 0) + held(),
                        .logits = logits_in_backward(),
                        .workspace = trained_ ? embedding_scratch_bytes(step_, device_) : 0};
     add(Place::kEmbedding, moment);
+    if (step_.parallel.ranks > 1) sum_of_outer();
     if (!sums_tied_apart(step_)) return;
     add(Place::kEmbedding,
         {.gradients = moment.gradients + second, .activations = moment.activations - rows_, .logits = moment.logits});
+  }
+
+  // The last sum over ranks: whole gradients of the outer weights and, if ranks share gradients, this rank's parts.
+  void sum_of_outer() {
+    const bool fp32 = step_.parallel.fp32_sums && step_.trained_bytes() != kFp32;
+    const bool left = !step_.optimizer.in_backward && !leaves();
+    const std::int64_t parts =
+        (left ? c_.num_layers * updated_parameters_of_layer(step_) : 0) + updated_outer_parameters(step_);
+    const Bytes outer = outer_gradients();
+    Bytes gradients = outer + (fp32 ? outer / step_.trained_bytes() * kFp32 : 0);
+    if (shares_gradients_)
+      gradients += step_.trained_bytes() * parts;
+    else if (left)
+      gradients += c_.num_layers * layer_gradient_;
+    add(Place::kEmbedding, {.gradients = gradients, .logits = kept_output_bytes(step_)});
   }
 
   const StepSettings& step_;
@@ -370,6 +458,7 @@ class StepMoments {
   Bytes s_, rows_;  // s: bytes per element; rows: bytes of a tensor [tokens, H]
   LayerBytes layer_;
   bool trained_;  // false: only adapters are trained
+  bool shares_weights_, shares_gradients_;
   Bytes table_, norm_, layer_gradient_;
   llama::Mlps mlps_;
   Bytes hidden_;  // bytes of a layer's tensor [tokens, active MLP units]

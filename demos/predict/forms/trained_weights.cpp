@@ -33,11 +33,23 @@ Cut cut_of(const TrainedWeight& weight, std::int64_t shards) {
   return weight.matrix || shards == 1 ? cut_of(weight.elements, shards) : Cut{.rest = weight.elements};
 }
 
-std::int64_t updated_parameters(const StepSettings& step) {
+namespace {
+
+std::int64_t updated(const StepSettings& step, bool in_layers) {
   std::int64_t sum = 0;
   for (const TrainedWeight& each : trained_weights(step))
-    sum += each.count * cut_of(each, step.parallel.shards()).held();
+    if (each.in_layers == in_layers) sum += each.count * cut_of(each, step.parallel.shards()).held();
   return sum;
 }
+
+}  // namespace
+
+std::int64_t updated_parameters(const StepSettings& step) { return updated(step, true) + updated(step, false); }
+
+std::int64_t updated_parameters_of_layer(const StepSettings& step) {
+  return updated(step, true) / step.model.num_layers;
+}
+
+std::int64_t updated_outer_parameters(const StepSettings& step) { return updated(step, false); }
 
 }  // namespace headroom::predict

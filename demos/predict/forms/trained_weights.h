@@ -22,5 +22,8 @@ Cut cut_of(const TrainedWeight& weight, std::int64_t shards);
 // Elements whose optimizer state a rank keeps. 1B, ZeRO-1, N = 4: 309,003,264, a quarter of the matrices, and 67,584
 // of norms.
 std::int64_t updated_parameters(const StepSettings& step);
+// The same in one layer, or outside the layers.
+std::int64_t updated_parameters_of_layer(const StepSettings& step);
+std::int64_t updated_outer_parameters(const StepSettings& step);
 
 }  // namespace headroom::predict
