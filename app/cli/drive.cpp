@@ -71,7 +71,6 @@ record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& requ
   }
   progress.clear();
   run.recording = engine.recording();
-  for (int rank = 0; rank < engine.ranks(); ++rank) run.ranks.push_back(engine.rank_recording(rank));
   run.write_error = engine.write_error();
   return run;
 }

@@ -22,9 +22,8 @@ record::Status check_device(const backend::Backend& engine, const record::Params
 record::Result<backend::Backend*> ready_engine(Session& session, const record::Params& params = {});
 
 struct DrivenRun {
-  std::shared_ptr<const record::Recording> recording;           // rank 0's
-  std::vector<std::shared_ptr<const record::Recording>> ranks;  // of all
-  std::optional<record::Error> write_error;                     // why `record_to` was not written
+  std::shared_ptr<const record::Recording> recording;
+  std::optional<record::Error> write_error;  // why `record_to` was not written
   bool time_limit_met = false;
   bool interrupted = false;
 };

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/record/ledger.h"
 #include "demos/record/rows/collective.h"
 #include "demos/record/timeline.h"
 
@@ -27,18 +26,19 @@ void add_last_step(RankSummary& summary, const record::Recording& recording) {
 
 }  // namespace
 
-std::vector<RankSummary> summarise_ranks(RankRecordings ranks) {
+std::vector<RankSummary> summarise_ranks(const record::Ledger& first) {
   std::vector<RankSummary> all;
-  if (ranks.size() < 2) return all;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const record::Ledger ledger(*ranks[rank]);
-    RankSummary summary{.rank = static_cast<std::int32_t>(rank),
+  if (first.other_ranks().empty() || first.size() == 0) return all;
+  const auto add = [&all](const record::Ledger& ledger) {
+    RankSummary summary{.rank = static_cast<std::int32_t>(all.size()),
                         .peak = ledger.peak().totals.allocated,
                         .requested = ledger.peak_requested(),
                         .reserved = ledger.peak_reserved()};
-    add_last_step(summary, *ranks[rank]);
+    add_last_step(summary, ledger.recording());
     all.push_back(summary);
-  }
+  };
+  add(first);
+  for (const record::Ledger& other : first.other_ranks()) add(other);
   return all;
 }
 

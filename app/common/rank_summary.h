@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "demos/record/recording.h"
+#include "demos/record/ledger.h"
 #include "demos/record/units.h"
 
 namespace headroom::app {
@@ -23,10 +21,8 @@ struct RankSummary {
   record::Nanoseconds step = 0;
 };
 
-using RankRecordings = std::span<const std::shared_ptr<const record::Recording>>;
-
-// Empty for a run of one rank.
-std::vector<RankSummary> summarise_ranks(RankRecordings ranks);
+// Empty for a run of one rank, and before its first event.
+std::vector<RankSummary> summarise_ranks(const record::Ledger& first);
 nlohmann::json ranks_json(const std::vector<RankSummary>& ranks);
 // Lines like those of a run's summary.
 std::string ranks_text(const std::vector<RankSummary>& ranks);

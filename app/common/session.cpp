@@ -12,6 +12,7 @@
 
 #include "app/common/assets.h"
 #include "demos/experiments/demo.h"
+#include "demos/record/run_recordings.h"
 
 namespace headroom::app {
 
@@ -118,9 +119,13 @@ backend::RunRequest run_request(std::string_view demo, record::Params params) {
 }
 
 LoadedRecording load_recording(const fs::path& path) {
-  auto read = record::Recording::read(path);
+  auto read = record::RunRecordings::read(path);
   if (!read) return read.error();
-  return std::shared_ptr<const record::Recording>(std::make_shared<record::Recording>(std::move(read).value()));
+  std::vector<std::shared_ptr<record::Recording>> ranks;
+  for (record::Recording& rank : read.value().ranks)
+    ranks.push_back(std::make_shared<record::Recording>(std::move(rank)));
+  ranks.front()->set_other_ranks({ranks.begin() + 1, ranks.end()});
+  return std::shared_ptr<const record::Recording>(std::move(ranks.front()));
 }
 
 LoadedRecording load_stored(const fs::path& assets, std::string_view name) {

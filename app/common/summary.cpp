@@ -219,6 +219,7 @@ RunSummary summarise(const record::Ledger& ledger) {
   const auto steps = record::steps_of(recording);
   summary.steps = static_cast<int>(
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
+  summary.ranks = summarise_ranks(ledger);
   summary.tokens_per_second = over_steps(recording, MetricKind::kTokensPerSecond);
   summary.loss = last_of(recording, MetricKind::kLoss);
   summary.losses = losses_of(recording);

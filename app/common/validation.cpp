@@ -40,8 +40,8 @@ Ranks run_to_end(backend::Backend& engine, const record::Params& params, const s
     stopped = true;
     engine.cancel();
   }
-  Ranks ranks;
-  for (int rank = 0; rank < engine.ranks(); ++rank) ranks.push_back(engine.rank_recording(rank));
+  Ranks ranks = engine.recording()->other_ranks();
+  ranks.insert(ranks.begin(), engine.recording());
   return ranks;
 }
 

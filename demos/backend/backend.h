@@ -55,11 +55,8 @@ class Backend {
   // The current or last run; null before the first. outcome() is set once state() is kFinished. The next start()
   // creates a new object.
   virtual std::shared_ptr<const record::Recording> recording() const = 0;
-  // recording() is rank 0's.
+  // With several ranks recording() is rank 0's, and names the others.
   virtual int ranks() const { return 1; }
-  virtual std::shared_ptr<const record::Recording> rank_recording(int rank) const {
-    return rank == 0 ? recording() : nullptr;
-  }
   virtual const std::optional<record::Error>& write_error() const = 0;
 
   // Empty until the engine's greeting.

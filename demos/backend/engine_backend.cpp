@@ -74,6 +74,9 @@ class EngineBackend final : public RankEngine {
 
   void end(Outcome outcome) override;
   const std::optional<EngineDied>& death() const override { return death_; }
+  void set_other_ranks(std::vector<std::shared_ptr<const Recording>> others) override {
+    recording_->set_other_ranks(std::move(others));
+  }
 
  private:
   bool active() const { return state_ != RunState::kIdle && state_ != RunState::kFinished; }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "demos/backend/backend.h"
 #include "demos/backend/engine_process.h"
@@ -22,6 +23,8 @@ class RankEngine : public Backend {
   virtual void end(record::Outcome outcome) = 0;
   // Empty while the process lives.
   virtual const std::optional<EngineDied>& death() const = 0;
+  // Names the other ranks' recordings in this rank's. Call after start().
+  virtual void set_other_ranks(std::vector<std::shared_ptr<const record::Recording>> others) = 0;
 };
 
 struct RankPlace {

@@ -59,9 +59,6 @@ class EnginePair final : public Backend {
     return active() == nullptr ? nullptr : active()->recording();
   }
   int ranks() const override { return active() == nullptr ? 1 : active()->ranks(); }
-  std::shared_ptr<const record::Recording> rank_recording(int rank) const override {
-    return active() == nullptr ? nullptr : active()->rank_recording(rank);
-  }
   const std::optional<record::Error>& write_error() const override {
     static const std::optional<record::Error> none;
     return active() == nullptr ? none : active()->write_error();

@@ -82,9 +82,6 @@ class RankGroup final : public Backend {
   const RunProgress& progress() const override { return progress_; }
   std::shared_ptr<const Recording> recording() const override { return recordings_.front(); }
   int ranks() const override { return static_cast<int>(recordings_.size()); }
-  std::shared_ptr<const Recording> rank_recording(int rank) const override {
-    return recordings_.at(static_cast<std::size_t>(rank));
-  }
   const std::optional<record::Error>& write_error() const override { return file_.error(); }
   const std::vector<protocol::DeviceFacts>& devices() const override { return machine_.devices; }
   const std::map<std::string, std::string>& facts() const override { return machine_.facts; }
@@ -168,6 +165,7 @@ Status RankGroup::start(const RunRequest& asked) {
       return started;
     }
   for (std::size_t rank = 0; rank < engines_.size(); ++rank) recordings_[rank] = engines_[rank]->recording();
+  engines_.front()->set_other_ranks({recordings_.begin() + 1, recordings_.end()});
   file_.begin(request.record_to);
   patience_ = request.engine.patience;
   signs_.assign(engines_.size(), {});

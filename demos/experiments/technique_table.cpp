@@ -134,6 +134,27 @@ std::vector<Technique> on_the_host() {
   };
 }
 
+std::vector<Technique> among_ranks() {
+  return {
+      {.id = "zero_1",
+       .label = "ZeRO-1",
+       .settings = {"zero=1"},
+       .several_ranks = true,
+       .reason = "Each rank updates its share of the weights, and has the optimizer state of that share only."},
+      {.id = "zero_2",
+       .label = "ZeRO-2",
+       .settings = {"zero=2"},
+       .several_ranks = true,
+       .reason = "Each rank also keeps the gradients of its share only; they are summed in every micro-batch."},
+      {.id = "zero_3",
+       .label = "ZeRO-3",
+       .settings = {"zero=3"},
+       .several_ranks = true,
+       .reason = "Each rank also stores its share of the weights only, and gathers a layer while it is used.",
+       .cost = {.speed = true}},
+  };
+}
+
 std::vector<Technique> in_other_numbers() {
   return {
       {.id = "mixed",
@@ -230,7 +251,7 @@ void add_switches_of_schema(std::vector<Technique>& all) {
 
 std::vector<Technique> make_table() {
   std::vector<Technique> all;
-  for (const auto part : {in_kernels, in_the_schedule, on_the_host, in_other_numbers})
+  for (const auto part : {in_kernels, in_the_schedule, among_ranks, on_the_host, in_other_numbers})
     for (Technique& each : part()) all.push_back(std::move(each));
   add_switches_of_schema(all);
   return all;
@@ -312,6 +333,7 @@ bool is_on(const Technique& what, const Params& params) {
 }
 
 std::optional<Params> turned_on(const Technique& what, const Params& params) {
+  if (what.several_ranks && params.integer("ranks") == 1) return std::nullopt;
   if (what.micro_batches > 1) return split(params, what.micro_batches);
   Params now = params;
   if (!what.needs.empty() && !now.set_assignment(what.needs)) return std::nullopt;

@@ -45,8 +45,9 @@ struct Technique {
   std::string needs = {};                  // set first by a chip, not by a rung: "precision=fp32"
   int micro_batches = 1;                   // splits the batch into so many; 1: does not
   bool saves_memory = true;
-  bool kernel = false;      // chooses between our kernel and PyTorch's operators
-  std::string reason = {};  // a sentence
+  bool several_ranks = false;  // changes nothing on one rank
+  bool kernel = false;         // chooses between our kernel and PyTorch's operators
+  std::string reason = {};     // a sentence
   Cost cost = {};
   std::string recording = {};  // shipped, with the suffix _h200 or _cpu; empty: none
   std::string report_place = {};

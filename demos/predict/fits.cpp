@@ -26,6 +26,16 @@ ProcessBytes process_bytes(std::string_view gpu) {
   return {.bytes = kOnHopper, .margin = recorded ? kOtherKernels : kOtherGpu, .source = "an H200"};
 }
 
+ProcessBytes with_communicators(ProcessBytes process, const ParallelSettings& parallel) {
+  constexpr Bytes kKernels = 290 * record::kMiB, kPerBlock = 18 * record::kMiB, kBlocks = 4 + 16;
+  const int axes = (parallel.shards() > 1 ? 1 : 0) + (parallel.copies() > 1 ? 1 : 0);
+  if (axes == 0) return process;
+  process.communicators = kKernels + axes * kBlocks * kPerBlock;
+  process.bytes += process.communicators;
+  process.margin += process.communicators * 15 / 100;
+  return process;
+}
+
 std::string_view label_of(Verdict verdict) {
   constexpr std::array<std::string_view, 3> kLabels{"fits", "too close to tell", "does not fit"};
   return kLabels[static_cast<std::size_t>(verdict)];

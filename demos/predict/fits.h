@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "demos/predict/cards/card_names.h"
+#include "demos/predict/parallel.h"
 #include "demos/record/recording.h"
 
 namespace headroom::predict {
@@ -13,10 +14,14 @@ namespace headroom::predict {
 // Memory outside PyTorch's allocator: CUDA context, kernel code, library workspaces.
 struct ProcessBytes {
   record::Bytes bytes = 0;
-  record::Bytes margin = 0;  // uncertainty in both directions
-  std::string_view source;   // GPU on which `bytes` was measured
+  record::Bytes margin = 0;         // uncertainty in both directions
+  std::string_view source;          // GPU on which `bytes` was measured
+  record::Bytes communicators = 0;  // part of `bytes`: NCCL's buffers
 };
 ProcessBytes process_bytes(std::string_view gpu);
+// Adds NCCL's buffers of a rank: 18 MiB per thread block of its two communicators per axis, 4 of them for gathers and
+// 16 for sums, and 290 MiB of kernels once; within 15 % (4 x H200, NCCL 2.28.9). Two axes: 1,010 MiB.
+ProcessBytes with_communicators(ProcessBytes process, const ParallelSettings& parallel);
 
 enum class Verdict : std::uint8_t {
   kFits,

@@ -42,6 +42,9 @@ void extend(Ledger::Extremes& extremes, const Ledger::Extremes& others) {
 Ledger::Ledger(const Recording& recording) : recording_(&recording) { update(); }
 
 void Ledger::update() {
+  const auto& others = recording_->other_ranks();
+  for (Ledger& other : other_ranks_) other.update();
+  for (std::size_t i = other_ranks_.size(); i < others.size(); ++i) other_ranks_.emplace_back(*others[i]);
   const std::vector<MemEvent>& events = recording_->events();
   if (events.size() <= consumed_) return;
   make_room(events);

@@ -58,6 +58,8 @@ class Ledger {
   void update();
 
   const Recording& recording() const { return *recording_; }
+  // Of Recording::other_ranks(), as of the last update().
+  std::span<const Ledger> other_ranks() const { return other_ranks_; }
   std::uint64_t size() const { return consumed_; }
 
   // Totals after `event`; 0 without events. Replays one block, not all events.
@@ -123,6 +125,7 @@ class Ledger {
   Bytes most(std::uint64_t first, std::uint64_t last, Bytes Totals::*amount, Bytes Block::*in_block) const;
 
   const Recording* recording_;
+  std::vector<Ledger> other_ranks_;
   std::uint64_t consumed_ = 0;
   std::vector<Storage> storages_;
   std::vector<Segment> segments_;

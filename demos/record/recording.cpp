@@ -71,12 +71,20 @@ Result<Recording> Recording::read(const std::filesystem::path& path) {
 }
 
 Status Recording::write(const std::filesystem::path& path) const {
+  std::vector<const Recording*> ranks{this};
+  for (const auto& other : other_ranks_) ranks.push_back(other.get());
+  return write_ranks(path, ranks);
+}
+
+Status write_ranks(const std::filesystem::path& path, std::span<const Recording* const> ranks) {
   Result<RecordingWriter> created = RecordingWriter::create(path);
   if (!created) return created.error();
   Status status = Ok{};
-  encode_chunks(*this, [&](std::span<const std::byte> chunk) {
-    if (status) status = created.value().append(chunk);
-  });
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    encode_chunks(*ranks[rank], [&](std::span<const std::byte> chunk) {
+      if (!status) return;
+      status = created.value().append(rank == 0 ? chunk : encode_rank(static_cast<std::uint16_t>(rank), chunk));
+    });
   return status ? created.value().commit() : status;
 }
 

@@ -55,6 +55,8 @@ class Recording {
   const std::optional<Outcome>& outcome() const { return outcome_; }
   // True if the file ended within a chunk or before the outcome.
   bool truncated() const { return truncated_; }
+  // If this is rank 0 of several, the recordings of the others in order; otherwise empty.
+  const std::vector<std::shared_ptr<const Recording>>& other_ranks() const { return other_ranks_; }
 
   void set_info(RunInfo info) { info_ = std::move(info); }
   void set_source(Source source) { info_.source = source; }
@@ -74,13 +76,14 @@ class Recording {
   void append_operators(std::uint16_t first_op, std::span<const std::string> names);
   void add_dropped(std::uint64_t count) { dropped_ += count; }
   void set_outcome(Outcome outcome) { outcome_ = std::move(outcome); }
+  void set_other_ranks(std::vector<std::shared_ptr<const Recording>> others) { other_ranks_ = std::move(others); }
 
   // A damaged or invalid chunk changes nothing. Skips unknown kinds and other ranks' chunks.
   Status append_chunk(std::span<const std::byte> chunk);
 
   // Changes a recording's source from live to recorded. A file of several ranks gives rank 0.
   static Result<Recording> read(const std::filesystem::path& path);
-  // Writes a temporary file and renames it.
+  // Writes a temporary file, with the other ranks, and renames it.
   Status write(const std::filesystem::path& path) const;
 
  private:
@@ -102,7 +105,11 @@ class Recording {
   std::uint64_t dropped_ = 0;
   std::optional<Outcome> outcome_;
   bool truncated_ = false;
+  std::vector<std::shared_ptr<const Recording>> other_ranks_;
 };
+
+// Writes the ranks of a run, in order, to one file.
+Status write_ranks(const std::filesystem::path& path, std::span<const Recording* const> ranks);
 
 // Each function returns a whole chunk, independent of all others, for up to kMostRowsInAChunk rows.
 inline constexpr std::size_t kMostRowsInAChunk = 262'144;

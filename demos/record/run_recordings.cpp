@@ -78,15 +78,9 @@ Result<RunRecordings> RunRecordings::read(const fs::path& path) {
 }
 
 Status RunRecordings::write(const fs::path& path) const {
-  Result<RecordingWriter> created = RecordingWriter::create(path);
-  if (!created) return created.error();
-  Status status = Ok{};
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    encode_chunks(ranks[rank], [&](std::span<const std::byte> chunk) {
-      if (!status) return;
-      status = created.value().append(rank == 0 ? chunk : encode_rank(static_cast<std::uint16_t>(rank), chunk));
-    });
-  return status ? created.value().commit() : status;
+  std::vector<const Recording*> all;
+  for (const Recording& rank : ranks) all.push_back(&rank);
+  return write_ranks(path, all);
 }
 
 }  // namespace headroom::record

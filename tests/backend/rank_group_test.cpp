@@ -21,6 +21,11 @@ namespace {
 
 constexpr int kRanks = 3;
 
+std::shared_ptr<const record::Recording> rank_of(const backend::Backend& backend, int rank) {
+  const auto first = backend.recording();
+  return rank == 0 ? first : first->other_ranks().at(static_cast<std::size_t>(rank - 1));
+}
+
 // A group of fake engines, and the pids and stores of those that it started.
 struct Group {
   TemporaryFolder folder;
@@ -65,7 +70,7 @@ struct Group {
     REQUIRE(stored.value().ranks.size() == kRanks);
     for (int rank = 0; rank < kRanks; ++rank) {
       CAPTURE(rank);
-      const record::Recording& recording = *backend->rank_recording(rank);
+      const record::Recording& recording = *rank_of(*backend, rank);
       const record::Recording& read = stored.value().ranks[static_cast<std::size_t>(rank)];
       CHECK(recording.outcome() == outcome);
       CHECK(read.outcome() == outcome);
@@ -79,6 +84,31 @@ struct Group {
 };
 
 }  // namespace
+
+TEST_CASE("ranks use GPUs if there are enough, and the CPU if there is none") {
+  static constexpr record::Choice kDevices[] = {{"auto", "auto"}, {"cpu", "cpu"}, {"cuda", "cuda"}};
+  static constexpr record::ParamSpec kParams[] = {kFakeParams[0],
+                                                  {.key = "device",
+                                                   .label = "Device",
+                                                   .help = "Where it runs.",
+                                                   .kind = record::ParamKind::kChoice,
+                                                   .default_text = "auto",
+                                                   .choices = kDevices}};
+  backend::RunRequest request{.demo = "fake", .params = record::Params(kParams)};
+  REQUIRE(request.params.set("mode", "run").ok());
+  const auto refusal = [&](const char* device, int gpus) {
+    REQUIRE(request.params.set("device", device).ok());
+    const auto group = backend::make_rank_group(fake_engine({}), kRanks, [gpus] { return gpus; });
+    const record::Status status = group->start(request);
+    return status ? std::string() : status.error().message;
+  };
+  CHECK(refusal("cpu", 1) == "");
+  CHECK(refusal("auto", 0) == "");
+  CHECK(refusal("auto", 3) == "");
+  CHECK(refusal("cuda", 2) ==
+        "The run needs 3 GPUs, one per rank, but this machine has 2: use ranks=2, or device=cpu.");
+  CHECK(refusal("auto", 1) == "The run needs 3 GPUs, one per rank, but this machine has 1: use device=cpu.");
+}
 
 TEST_CASE("a run of three ranks is recorded into one file") {
   Group group;
@@ -95,10 +125,9 @@ TEST_CASE("a run of three ranks is recorded into one file") {
     CHECK(group.stores.size() == run);
     group.check_nothing_left();
     group.check_outcome(outcome);
-    for (int rank = 0; rank < kRanks; ++rank) check_whole(*group.backend->rank_recording(rank));
+    for (int rank = 0; rank < kRanks; ++rank) check_whole(*rank_of(*group.backend, rank));
     CHECK(group.folder.entries() == 2);  // run.hrec and pids
   }
-  CHECK(group.backend->recording() == group.backend->rank_recording(0));
   CHECK(group.backend->devices().front().name == "CPU, fake");
 }
 
@@ -152,7 +181,7 @@ TEST_CASE("a rank that is killed ends the run, and the outcome names rank, cause
   CHECK(group.started().size() == kRanks);
   group.check_nothing_left();
   group.check_outcome(outcome);
-  CHECK(group.backend->rank_recording(2)->marks().size() == 3);
+  CHECK(rank_of(*group.backend, 2)->marks().size() == 3);
   CHECK(group.run("steady").kind == OutcomeKind::kCompleted);
 }
 
@@ -161,7 +190,7 @@ TEST_CASE("a rank that is killed from outside ends the run") {
   REQUIRE(group.backend->start(fake_request("wait")).ok());
   REQUIRE(group.wait_for([&] {
     for (int rank = 0; rank < kRanks; ++rank)
-      if (group.backend->rank_recording(rank)->marks().size() < 5) return false;
+      if (rank_of(*group.backend, rank)->marks().size() < 5) return false;
     return true;
   }));
   CHECK(group.backend->state() == RunState::kRunning);
@@ -218,7 +247,7 @@ TEST_CASE("a cancel reaches all ranks") {
   backend::RunRequest request = fake_request(mode, group.path);
   REQUIRE(group.backend->start(request).ok());
   CHECK_FALSE(group.backend->start(request).ok());
-  REQUIRE(group.wait_for([&] { return group.backend->rank_recording(1)->marks().size() >= 3; }));
+  REQUIRE(group.wait_for([&] { return rank_of(*group.backend, 1)->marks().size() >= 3; }));
   group.backend->cancel();
   CHECK(group.backend->state() == RunState::kCancelling);
   REQUIRE(finished(*group.backend));
@@ -258,7 +287,7 @@ TEST_CASE("a late rank is waited for") {
   request.engine.patience = 1s;
   const record::Outcome outcome = group.run(request);
   CHECK(outcome.kind == OutcomeKind::kCompleted);
-  for (int rank = 0; rank < kRanks; ++rank) check_whole(*group.backend->rank_recording(rank));
+  for (int rank = 0; rank < kRanks; ++rank) check_whole(*rank_of(*group.backend, rank));
 }
 
 TEST_CASE("a rank that dies while it starts ends the run, and no other engine replaces it") {

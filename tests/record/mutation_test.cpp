@@ -220,7 +220,7 @@ TEST_CASE("values that are out of range are refused by name") {
     CHECK(target.collectives().empty());
     return status.error().message;
   };
-  CHECK(collective_refusal({.kind = static_cast<CollectiveKind>(7)}).find("a kind of collective is out of range") !=
+  CHECK(collective_refusal({.kind = static_cast<CollectiveKind>(8)}).find("a kind of collective is out of range") !=
         std::string::npos);
   CHECK(collective_refusal({.axis = static_cast<Axis>(6)}).find("an axis is out of range") != std::string::npos);
   CHECK(collective_refusal({.begin = 5, .end = 4}).find("a collective's end is out of range") != std::string::npos);

@@ -31,6 +31,7 @@ struct PlanOptions : CommonOptions {
   std::vector<std::string> cards;
   std::optional<std::string> batch, seq;  // "1,4,8"
   std::optional<std::string> code;
+  std::optional<int> gpus;
   bool csv = false, fail_on_oom = false;
 };
 
@@ -39,6 +40,8 @@ void declare_plan(PlanOptions& options, OptionList& list) {
   list.text("--card", options.cards, "Cards from assets/cards.csv, `this machine`, or sizes such as 24GiB", "NAME");
   list.text("--batch", options.batch, "Sequences per step; several values separated by commas", "LIST");
   list.text("--seq", options.seq, "Tokens per sequence; several values separated by commas", "LIST");
+  list.number("--gpus", options.gpus, 1, 1024, "GPUs", "Ranks that train together, one per GPU; the plan is one rank's",
+              "N");
   list.text("--code", options.code,
             "Code to imitate: headroom, hf or liger; for the last two, settings make our step allocate like theirs",
             "NAME");
@@ -90,6 +93,8 @@ record::Result<PlanAsked> plan_asked(const PlanOptions& options) {
   if (!code) return code.error();
   if (code.value() != nullptr) experiments::apply(params, code.value()->settings);
   if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
+  if (options.gpus) (void)params.set("ranks", record::ParamValue(std::int64_t{*options.gpus}));
+  if (const auto possible = predict::check(predict::step_settings(params).parallel); !possible) return possible.error();
   if (!record::names_gpu(params.text("device")))
     return Error{"`headroom plan` plans for GPUs only: remove the setting device."};
   if (params.integer("cap") != 0) return Error{"The card already sets the limit: use --card 24GiB instead of cap."};

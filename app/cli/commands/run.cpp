@@ -125,8 +125,7 @@ bool recorded(const DrivenRun& run) {
 
 void put_summary(const DrivenRun& run, const RunOptions& options) {
   const record::Ledger ledger(*run.recording);
-  RunSummary summary = summarise(ledger);
-  summary.ranks = summarise_ranks(run.ranks);
+  const RunSummary summary = summarise(ledger);
   if (options.json) return put(to_json(summary));
   put(to_text(summary));
   if (!options.record || !recorded(run)) return;

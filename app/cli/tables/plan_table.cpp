@@ -84,11 +84,16 @@ std::string usable_text(const std::vector<StepPlan>& plans) {
   const lessons::ShownUnit unit = unit_of(plans);
   std::string text;
   for (const CardPlan& on :
-       std::ranges::find_if(plans, [](const StepPlan& plan) { return !plan.cards.empty(); })->cards)
+       std::ranges::find_if(plans, [](const StepPlan& plan) { return !plan.cards.empty(); })->cards) {
+    const predict::ProcessBytes& process = on.card.process;
+    const std::string nccl = process.communicators == 0
+                                 ? ""
+                                 : fmt::format(", of which NCCL takes {}", table_bytes(process.communicators, unit));
     text += fmt::format(
-        "  usable: {} on {}, less {} ± {} for the CUDA context, kernels and libraries, as recorded on {}.\n",
-        table_bytes(on.card.memory, unit), on.card.name, table_bytes(on.card.process.bytes, unit),
-        table_bytes(on.card.process.margin, unit), on.card.process.source);
+        "  usable: {} on {}, less {} ± {} for the CUDA context, kernels and libraries{}, as recorded on {}.\n",
+        table_bytes(on.card.memory, unit), on.card.name, table_bytes(process.bytes, unit),
+        table_bytes(process.margin, unit), nccl, process.source);
+  }
   return text;
 }
 
@@ -97,6 +102,7 @@ json card_json(const CardPlan& plan) {
   return {{"card", plan.card.name},
           {"memory_bytes", plan.card.memory},
           {"process_bytes", plan.card.process.bytes},
+          {"communicator_bytes", plan.card.process.communicators},
           {"usable_bytes", usable_bytes(plan.card)},
           {"margin_bytes", plan.card.process.margin},
           {"verdict", predict::key_of(plan.fit.verdict)},

@@ -120,6 +120,11 @@ std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t hig
   return fits;
 }
 
+PlannedCard with_communicators(PlannedCard card, const Params& params) {
+  card.process = predict::with_communicators(card.process, predict::step_settings(params).parallel);
+  return card;
+}
+
 Params settings_on(const PlannedCard& card, const Params& params) {
   if (!card.compute_capability) return params;
   return experiments::with_attention_taken(params, record::DeviceKind::kGpu, card.compute_capability);
@@ -199,7 +204,8 @@ const StepPlanner::Step* StepPlanner::step(const Params& params) {
 }
 
 std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std::string& key,
-                                                 const PlannedCard& card) {
+                                                 const PlannedCard& bare) {
+  const PlannedCard card = with_communicators(bare, params);
   const record::ParamSpec& spec = spec_of(params, key);
   const Bytes limit = card.memory - card.process.bytes - card.process.margin;
   const auto low = static_cast<std::int64_t>(spec.minimum), high = static_cast<std::int64_t>(spec.maximum);
@@ -218,7 +224,8 @@ std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std
   return found && *found < low ? std::optional<std::int64_t>(0) : found;
 }
 
-std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, const PlannedCard& card) {
+std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, const PlannedCard& bare) {
+  const PlannedCard card = with_communicators(bare, params);
   const Step* const asked = step(settings_on(card, params));
   if (asked == nullptr) return std::nullopt;
   OnCard on{*asked};
@@ -251,12 +258,13 @@ std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vecto
     describe(plan, *asked->form);
   else
     describe(plan, *asked->prediction->recording);
-  for (const PlannedCard& card : cards) {
+  for (const PlannedCard& bare : cards) {
+    const PlannedCard card = with_communicators(bare, params);
     const Step* const there = step(settings_on(card, params));
     if (there == nullptr) return std::nullopt;
     CardPlan& on = plan.cards.emplace_back(CardPlan{.card = card, .fit = there->on(card)});
-    if (!waits_) on.largest_batch = largest(params, "batch", card);  // one question at a time
-    if (!waits_) on.largest_sequence = largest(params, "seq", card);
+    if (!waits_) on.largest_batch = largest(params, "batch", bare);  // one question at a time
+    if (!waits_) on.largest_sequence = largest(params, "seq", bare);
     if (stop_ && stop_()) return std::nullopt;
   }
   return plan;

@@ -22,8 +22,8 @@ struct BoxLook {
 BoxLook look_of(const Palette& palette, Work work) {
   if (work == Work::kOurs) return {palette.ink};
   if (work == Work::kProduct) return {palette.work.product};
-  if (work == Work::kOther || work == Work::kHost) return {palette.work.other};
-  return {palette.well, true};  // copies and zones
+  if (work == Work::kOther || work == Work::kHost || work == Work::kSum) return {palette.work.other};
+  return {palette.well, true};  // copies, gathers and zones
 }
 
 Color text_on(const Palette& palette, Color fill) {
@@ -35,6 +35,8 @@ std::string_view name_of(Work work, bool on_cpu) {
   if (work == Work::kOurs) return "fused, of this program";
   if (work == Work::kProduct) return "products, attention";
   if (work == Work::kOther) return on_cpu ? "other operators" : "other kernels";
+  if (work == Work::kGather) return "gathers";
+  if (work == Work::kSum) return "sums";
   return work == Work::kMove ? "copies" : "";
 }
 
@@ -93,7 +95,7 @@ bool has_work(const std::vector<Lane>& lanes, Work work) {
 void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   const bool on_cpu = !has_work(lanes, Work::kHost);
   Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 10};
-  for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove}) {
+  for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kGather, Work::kSum}) {
     if (!has_work(lanes, work)) continue;
     legend.entries.push_back({std::string(name_of(work, on_cpu)), [&sheet, work](const Rect& sample) {
                                 lay_out_sample(sheet, Layer::kAxes, sample, look_of(sheet.palette(), work));

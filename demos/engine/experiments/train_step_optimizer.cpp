@@ -76,7 +76,7 @@ llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const
           .loss_scale = options.loss_scale,
           .first_loss_scale = static_cast<double>(step.loss_scale.first),
           .scale_window = step.loss_scale.window,
-          .fp32_gradient = options.loss.fp32_weight_gradient ? model.lm_head_VH : at::Tensor(),
+          .fp32_gradient = options.loss.fp32_weight_gradient ? llama::head_name(model) : std::string(),
           .in_file = step.offload.state == predict::StateOffload::kFile,
           .file = step.offload.file};
 }

@@ -11,6 +11,7 @@
 #include "lessons/params.h"
 #include "lessons/shown_unit.h"
 #include "lessons/steps/alive.h"
+#include "lessons/steps/collective_lanes.h"
 #include "lessons/steps/run_lines.h"
 #include "lessons/steps/shown_range.h"
 #include "lessons/steps/step_lanes.h"
@@ -357,9 +358,10 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
   std::optional<OtherRun> other;
   if (compared) other.emplace(beside(shot, *input.baseline));
   const StepSpans step(recording, shot.shown.range, shot.map.axis());
-  if (!add_lanes_below(lanes, step, shot.view, other ? &*other : nullptr)) return;
-  figure.head.title = "Memory and kernels of one step";
-  figure.add(std::move(lanes));
+  const bool traced = add_lanes_below(lanes, step, shot.view, other ? &*other : nullptr);
+  const bool ranks = add_collective_lanes(lanes, recording, shot.shown.range, shot.map.axis());
+  if (traced || ranks) figure.head.title = fmt::format("Memory and {} of one step", traced ? "kernels" : "collectives");
+  if (traced || ranks) figure.add(std::move(lanes));
 }
 
 }  // namespace

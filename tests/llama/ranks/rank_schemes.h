@@ -41,6 +41,7 @@ inline const std::vector<Settings> kBesideSchemes{
     {"optimizer_in_backward=on"},
     {"offload.optimizer=host"},
     {"offload.optimizer=host", "precision=fp16_mixed"},
+    {"offload.optimizer=host", "precision=bf16", "loss=flce", "weight_gradient=fp32"},
     {"offload.checkpoints=on", "checkpointing=layer"},
     {"offload.parameters=on", "offload.optimizer=host", "checkpointing=layer"},
 };

@@ -29,6 +29,7 @@ inline std::vector<Position> positions() {
       {"lora_rank", "4"},        {"lora_alpha", "8"},        {"eval_every", "2"}};
   std::vector<Position> result;
   for (const record::ParamSpec& spec : experiments::training_step().schema) {
+    if (spec.group == experiments::kRanksGroup) continue;  // in tests/llama/ranks, because one rank shares nothing
     if (spec.role != record::ParamRole::kTechnique && spec.key != "histogram" && spec.key != "eval_every") continue;
     if (record::choices_of(spec).empty()) {
       CAPTURE(spec.key);

@@ -25,14 +25,14 @@ using record::Scope;
 constexpr std::int64_t kPiece = std::int64_t{1} << 24;
 // Elements per piece of a state file. Three pieces are in memory, at 12 bytes per weight.
 constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;
-at::ScalarType gradient_type(const at::Tensor& weight, const HostAdamWOptions& options) {
-  return weight.is_same(options.fp32_gradient) ? at::kFloat : weight.scalar_type();
+at::ScalarType gradient_type(const Parameter& weight, const HostAdamWOptions& options) {
+  return weight.name == options.fp32_gradient ? at::kFloat : weight.tensor.scalar_type();
 }
 
 std::int64_t most_to_widen(const std::vector<Parameter>& parameters, const HostAdamWOptions& options) {
   std::int64_t most = 0;
   for (const Parameter& parameter : parameters) {
-    if (gradient_type(parameter.tensor, options) != options.state_type) most = std::max(most, parameter.tensor.numel());
+    if (gradient_type(parameter, options) != options.state_type) most = std::max(most, parameter.tensor.numel());
   }
   return most;
 }
@@ -109,7 +109,7 @@ void HostAdamW::make_state(const Parameter& parameter) {
     state.host.second_moment = moment(number_of(Op::kSecondMoment));
   }
   state.host.gradient = block(Category::kGradients, number_of(Op::kHostGradient),
-                              gradient_type(parameter.tensor, options_), HostPages::kLocked);
+                              gradient_type(parameter, options_), HostPages::kLocked);
   states_.push_back(std::move(state));
 }
 

@@ -37,8 +37,8 @@ struct HostAdamWOptions {
   at::Tensor loss_scale;
   double first_loss_scale = 1;
   std::int64_t scale_window = 1000;
-  // The weight whose gradient is fp32: the head, if its chunks accumulate in fp32; otherwise undefined.
-  at::Tensor fp32_gradient;
+  // Name of the weight whose gradient is fp32: the head, if its chunks accumulate in fp32; empty: none.
+  std::string fp32_gradient;
   // Masters and moments are in a file, and pass through memory in pieces. Empty `file`: a temporary file.
   bool in_file = false;
   std::filesystem::path file;

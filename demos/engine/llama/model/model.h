@@ -115,6 +115,8 @@ void take_blas_workspace(const ModelPlace& placement);
 // NF4 weights are excluded.
 std::vector<Parameter> parameters(const Model& model);
 std::vector<Parameter> trainable_parameters(const Model& model);
+// The head's name among parameters(). A tied head is the embedding.
+std::string head_name(const Model& model);
 
 // x / √(mean(x²) + ε) · w over the last dimension, from plain operators like Hugging Face's eager model: with bf16 it
 // keeps x and 1/√(mean(x²) + ε) in fp32, and the normalized x in bf16. Zhang and Sennrich 2019, arXiv:1910.07467.

@@ -83,7 +83,7 @@ void GatheredWeights::cut(Group& group, std::vector<at::Tensor> matrices) {
     const Scope scope(tag(Phase::kSetup, group.layer, op));
     return at::empty({size}, options);
   };
-  const at::Tensor shares = made(held, Op::kLayerWeights);
+  const at::Tensor shares = made(held, Op::kWeightShares);
   group.buffer = made(whole, Op::kGatheredWeights);
   group.bytes = group.buffer.nbytes();
   std::int64_t in_shares = 0, in_buffer = 0;

@@ -223,6 +223,10 @@ Model make_model(const Config& config, const FusedKernels& fused, const ModelPla
   return model;
 }
 
+std::string head_name(const Model& model) {
+  return model.config.tie_word_embeddings ? "model.embed_tokens.weight" : "lm_head.weight";
+}
+
 std::vector<Parameter> parameters(const Model& model) {
   std::vector<Parameter> all = outer_parameters(model);
   const auto head = all.begin() + 1;

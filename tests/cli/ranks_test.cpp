@@ -1,0 +1,105 @@
+// Runs of several ranks with the real engine on the CPU.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/experiments/demo.h"
+#include "demos/predict/forms/rank_traffic.h"
+#include "demos/record/ledger.h"
+#include "demos/record/run_recordings.h"
+#include "tests/cli/support/program.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using nlohmann::json;
+
+namespace {
+
+const std::vector<std::string> kTwoRanks{"model=tiny", "device=cpu", "ranks=2", "batch=1", "seq=32", "steps=3"};
+
+std::vector<std::string> command(const std::vector<std::string>& settings, const std::vector<std::string>& more) {
+  std::vector<std::string> all{"run", "train_step", "--set"};
+  all.insert(all.end(), kTwoRanks.begin(), kTwoRanks.end());
+  all.insert(all.end(), settings.begin(), settings.end());
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+predict::StepSettings settings_of(const record::Recording& recording) {
+  return predict::settings_of(recording.info(), experiments::training_step().schema);
+}
+
+using Key =
+    std::tuple<record::CollectiveKind, record::Axis, record::Phase, std::uint16_t, std::uint16_t, record::Bytes>;
+Key key_of(const record::Collective& each) {
+  return {each.kind, each.axis, each.phase, each.layer, each.micro_batch, each.bytes};
+}
+
+}  // namespace
+
+TEST_CASE("two ranks run as one command, and their collectives are the formula's") {
+  const std::string scheme = GENERATE("zero=off", "zero=1", "zero=2", "zero=3");
+  CAPTURE(scheme);
+  const TemporaryFolder folder;
+  const std::string file = folder / "a.hrec";
+  const Ran ran = run_headroom(command({scheme, "accumulate=2"}, {"--record", file, "--json"}), with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json summary = json::parse(ran.out);
+  REQUIRE(summary["ranks"].size() == 2);
+  const auto run = record::RunRecordings::read(file);
+  REQUIRE(run);
+  REQUIRE(run.value().ranks.size() == 2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    CAPTURE(rank);
+    const record::Recording& recording = run.value().ranks[rank];
+    CHECK(recording.info().rank == static_cast<std::int32_t>(rank));
+    CHECK(recording.info().ranks == 2);
+    REQUIRE(recording.outcome());
+    CHECK(recording.outcome()->kind == record::OutcomeKind::kCompleted);
+    CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
+    CHECK(summary["ranks"][rank]["peak_bytes"] == summary["peak_bytes"]);
+
+    const predict::StepSettings step = settings_of(recording);
+    std::map<Key, int> missing;
+    for (const record::Collective& each : predict::step_collectives(step)) ++missing[key_of(each)];
+    record::Bytes loss = 0;
+    for (const record::Collective& each : recording.collectives()) {
+      if (each.step != 2) continue;
+      CHECK(each.ranks == 2);
+      CHECK(each.begin <= each.end);
+      if (each.bytes == 4)
+        loss += record::sent_bytes(each);
+      else
+        --missing[key_of(each)];
+    }
+    for (const auto& [key, count] : missing) CHECK(count == 0);
+    CHECK(loss == 4);
+    CHECK(summary["ranks"][rank]["sent_bytes_per_step"] == predict::rank_traffic(step).sum() + loss);
+  }
+}
+
+TEST_CASE("ranks that run out of memory end with one sentence about a rank") {
+  const Ran ran = run_headroom(command({"zero=3", "cap=20MiB"}, {"--fail-on-oom"}), with_real_engine());
+  CHECK(ran.exit_code == 4);
+  CHECK(holds(ran.out + ran.err, "; the other ranks were stopped."));
+}
+
+TEST_CASE("a group that does not divide the ranks is refused") {
+  const Ran ran = run_headroom(command({"ranks=3", "zero=2", "zero_group=2"}, {}), with_real_engine());
+  CHECK(ran.exit_code != 0);
+  CHECK(holds(ran.err, "zero_group=2 does not divide ranks=3: use a divisor, or 0 for all ranks."));
+}
+
+TEST_CASE("drawn runs of two ranks equal their predictions to the byte") {
+  const Ran ran =
+      run_headroom({"validate", "--device", "cpu", "--ranks", "2", "--count", "4", "--seed", "5"}, with_real_engine());
+  INFO(ran.err);
+  CHECK(ran.exit_code == 0);
+  CHECK(holds(ran.err, "peak of requested      equal in 4 of 4"));
+}
