@@ -78,10 +78,7 @@ std::filesystem::path text_to_train_on() {
 }
 
 void read_rank(live::MachineFacts& machine) {
-  const auto launch = protocol::read_launch([](std::string_view name) -> std::optional<std::string> {
-    const char* const value = std::getenv(std::string(name).c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  });
+  const auto launch = protocol::read_launch(protocol::environment_variable);
   if (!launch)
     machine.rank_trouble = launch.error().message;
   else if (launch.value())

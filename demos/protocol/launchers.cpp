@@ -5,10 +5,13 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace headroom::protocol {
 namespace {
@@ -119,14 +122,29 @@ Result<std::optional<int>> slurm_local_ranks(const Environment& environment) {
   return std::optional<int>();
 }
 
-// 12000 to 31999: below the ports that systems hand out by themselves. The same for all ranks of a job.
-int port_of_job(const Environment& environment, const Convention& convention) {
+// The values that tell the launch from others; empty if the launcher sets none.
+std::string job_of(const Environment& environment, const Convention& convention) {
   std::string job;
   for (const std::string_view name : convention.job) job += value_of(environment, name).value_or("") + "/";
-  if (job.find_first_not_of('/') == std::string::npos) return kDefaultPort;
-  std::uint32_t hash = 2166136261;  // FNV-1a
-  for (const char letter : job) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619;
-  return 12000 + static_cast<int>(hash % 20000);
+  return job.find_first_not_of('/') == std::string::npos ? "" : job;
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211u;
+  return hash;
+}
+
+// 12000 to 31999: below the ports that systems hand out by themselves. The same for all ranks of a job.
+int port_of(const std::string& job) {
+  return job.empty() ? kDefaultPort : 12000 + static_cast<int>(hash_of(job) % 20000);
+}
+
+// Hashed, because the values of variables may contain any bytes. Ports and folders are used again by later launches,
+// job names are not.
+std::string run_of(std::string_view launcher, const std::string& job, const RankPlace& place) {
+  const std::string meeting = place.store.empty() ? fmt::format("{}:{}", place.address, place.port) : place.store;
+  return fmt::format("{} {:016x}", launcher, hash_of(fmt::format("{}{}/{}", job, meeting, place.attempt)));
 }
 
 record::Status set_meeting_place(const Environment& environment, const Convention& convention, RankPlace& place) {
@@ -138,7 +156,7 @@ record::Status set_meeting_place(const Environment& environment, const Conventio
   }
   const auto port = read_number(environment, "MASTER_PORT", 1, 65535);
   if (!port) return port.error();
-  place.port = port.value().value_or(port_of_job(environment, convention));
+  place.port = port.value().value_or(port_of(job_of(environment, convention)));
   place.address = environment("MASTER_ADDR").value_or("");
   if (place.address.empty() && place.one_host()) place.address = "127.0.0.1";
   if (place.address.empty() && convention.launcher == kSlurm)
@@ -169,6 +187,7 @@ Result<RankPlace> read_place(const Environment& environment, const Convention& c
     place.local_ranks = local.value();
   }
   if (const auto status = set_meeting_place(environment, convention, place); !status) return status.error();
+  place.run = run_of(convention.launcher, job_of(environment, convention), place);
   return place;
 }
 
@@ -186,6 +205,11 @@ std::string disagreement(const Environment& environment, const Launch& launch, s
 }
 
 }  // namespace
+
+std::optional<std::string> environment_variable(std::string_view name) {
+  const char* const value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
 
 std::string first_host(std::string_view list) {
   const std::size_t bracket = list.find('['), comma = list.find(',');

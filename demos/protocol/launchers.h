@@ -21,6 +21,7 @@ struct RankPlace {
   int port = 0;
   bool launcher_serves = false;  // otherwise rank 0 runs the server
   int attempt = 0;               // restarts by the launcher
+  std::string run;               // a name that all ranks of this launch share, and no other launch has
 
   bool one_host() const { return !store.empty() || local_ranks == ranks; }
   bool operator==(const RankPlace&) const = default;
@@ -36,6 +37,9 @@ struct Launch {
 
 // The value of a variable, or none.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
+
+// Reads a variable of this process.
+std::optional<std::string> environment_variable(std::string_view name);
 
 // Reads the first of these that sets a rank and a size: Headroom, torchrun, a Slurm step, Open MPI, PMI. Empty if none
 // does: this process is not one of several ranks. Fails if a variable is malformed or out of range, and if ranks of

@@ -2,6 +2,7 @@
 #include "demos/protocol/launchers.h"
 
 #include <map>
+#include <utility>
 
 #include "tests/support/catch.h"
 
@@ -74,8 +75,11 @@ TEST_CASE("a process without a launcher's variables is no rank") {
 
 TEST_CASE("each launcher's variables give a rank's place") {
   CHECK(launch(kOurs).launcher == "Headroom");
-  CHECK(launch(kOurs).place ==
-        RankPlace{.rank = 1, .ranks = 2, .local_rank = 1, .local_ranks = 2, .store = "/tmp/run"});
+  const std::string ours = launch(kOurs).place.run;
+  CHECK(
+      launch(kOurs).place ==
+      RankPlace{
+          .rank = 1, .ranks = 2, .local_rank = 1, .local_ranks = 2, .store = "/tmp/run", .watched = true, .run = ours});
 
   CHECK(launch(kTorchrun).launcher == "torchrun");
   CHECK(launch(kTorchrun).place == RankPlace{.rank = 5,
@@ -85,24 +89,40 @@ TEST_CASE("each launcher's variables give a rank's place") {
                                              .address = "host3",
                                              .port = 29400,
                                              .launcher_serves = true,
-                                             .attempt = 2});
+                                             .attempt = 2,
+                                             .run = launch(kTorchrun).place.run});
 
   const RankPlace slurm = launch(kSlurm).place;
   CHECK(launch(kSlurm).launcher == "Slurm");
   CHECK(slurm.address == "node001");
-  CHECK(slurm ==
-        RankPlace{.rank = 6, .ranks = 8, .local_rank = 2, .local_ranks = 4, .address = "node001", .port = slurm.port});
+  CHECK(slurm == RankPlace{.rank = 6,
+                           .ranks = 8,
+                           .local_rank = 2,
+                           .local_ranks = 4,
+                           .address = "node001",
+                           .port = slurm.port,
+                           .run = slurm.run});
   CHECK_FALSE(slurm.one_host());
 
   const RankPlace mpi = launch(kOpenMpi).place;
   CHECK(launch(kOpenMpi).launcher == "Open MPI");
-  CHECK(mpi ==
-        RankPlace{.rank = 3, .ranks = 4, .local_rank = 3, .local_ranks = 4, .address = "127.0.0.1", .port = mpi.port});
+  CHECK(mpi == RankPlace{.rank = 3,
+                         .ranks = 4,
+                         .local_rank = 3,
+                         .local_ranks = 4,
+                         .address = "127.0.0.1",
+                         .port = mpi.port,
+                         .run = mpi.run});
   CHECK(mpi.one_host());
 
   CHECK(launch(kPmi).launcher == "PMI");
-  CHECK(launch(kPmi).place ==
-        RankPlace{.rank = 1, .ranks = 2, .local_rank = 1, .local_ranks = 2, .address = "127.0.0.1", .port = 29500});
+  CHECK(launch(kPmi).place == RankPlace{.rank = 1,
+                                        .ranks = 2,
+                                        .local_rank = 1,
+                                        .local_ranks = 2,
+                                        .address = "127.0.0.1",
+                                        .port = 29500,
+                                        .run = launch(kPmi).place.run});
 }
 
 TEST_CASE("a launcher that does not say the local rank leaves it empty") {
@@ -122,6 +142,27 @@ TEST_CASE("ports follow the job and stay below the system's own") {
   }
   CHECK(launch(with(kSlurm, {{"MASTER_PORT", "1234"}, {"MASTER_ADDR", "h"}})).place.port == 1234);
   CHECK(launch(with(kSlurm, {{"MASTER_PORT", "1234"}, {"MASTER_ADDR", "h"}})).place.address == "h");
+}
+
+TEST_CASE("the ranks of a launch share a name that other launches do not have") {
+  const auto name = [](const Variables& variables) { return launch(variables).place.run; };
+  CHECK(name(kTorchrun).starts_with("torchrun "));
+  CHECK(name(kTorchrun) == name(with(kTorchrun, {{"RANK", "0"}, {"LOCAL_RANK", "0"}})));
+  CHECK(name(kSlurm) == name(with(kSlurm, {{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "0"}})));
+  CHECK(name(kOpenMpi) == name(with(kOpenMpi, {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}})));
+  CHECK(name(kOurs) == name(with(kOurs, {{"HEADROOM_RANK", "0"}})));
+  const Variables meeting{{"MASTER_ADDR", "host"}, {"MASTER_PORT", "29400"}};
+  const Variables torchrun = with(kTorchrun, {{"TORCHELASTIC_RUN_ID", "a"}}), slurm = with(kSlurm, meeting);
+  const std::pair<Variables, Variables> others[] = {{torchrun, {{"TORCHELASTIC_RUN_ID", "b"}}},
+                                                    {torchrun, {{"TORCHELASTIC_RESTART_COUNT", "3"}}},
+                                                    {torchrun, {{"MASTER_PORT", "29401"}}},
+                                                    {torchrun, {{"MASTER_ADDR", "host4"}}},
+                                                    {slurm, {{"SLURM_JOB_ID", "4712"}}},
+                                                    {slurm, {{"SLURM_STEP_ID", "1"}}},
+                                                    {with(kOpenMpi, meeting), {{"PMIX_NAMESPACE", "prterun-2"}}},
+                                                    {with(kPmi, meeting), {{"PMI_JOBID", "2"}}},
+                                                    {kOurs, {{"HEADROOM_STORE", "/tmp/two"}}}};
+  for (const auto& [variables, other] : others) CHECK(name(variables) != name(with(variables, other)));
 }
 
 TEST_CASE("Slurm's tasks of each node give the ranks of this host") {

@@ -7,10 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,10 +21,7 @@ namespace headroom::tests {
 
 // In a child: its place among the ranks.
 inline protocol::RankPlace place_of_child() {
-  const auto launch = protocol::read_launch([](std::string_view name) -> std::optional<std::string> {
-    const char* value = std::getenv(std::string(name).c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  });
+  const auto launch = protocol::read_launch(protocol::environment_variable);
   if (!launch || !launch.value()) throw std::runtime_error("a hidden test case runs only in a child");
   return launch.value()->place;
 }

@@ -14,6 +14,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/allocator/placed.h"
+#include "demos/record/run_recordings.h"
 
 namespace headroom::live {
 
@@ -118,6 +119,7 @@ record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, co
   if (const auto& rank = machine.facts().rank) {
     info.rank = rank->rank;
     info.ranks = rank->ranks;
+    info.provenance[std::string(record::kRunName)] = rank->run;
   }
   if (plan.kind() == DeviceKind::kCpu) {
     for (const char* key : {"gpu", "gpu_trouble", "compute_capability", "driver", "driver_cuda"})
