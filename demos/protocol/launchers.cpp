@@ -187,6 +187,7 @@ Result<RankPlace> read_place(const Environment& environment, const Convention& c
     place.local_ranks = local.value();
   }
   if (const auto status = set_meeting_place(environment, convention, place); !status) return status.error();
+  place.watched = convention.launcher == kHeadroom;
   place.run = run_of(convention.launcher, job_of(environment, convention), place);
   return place;
 }

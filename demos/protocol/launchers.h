@@ -21,6 +21,7 @@ struct RankPlace {
   int port = 0;
   bool launcher_serves = false;  // otherwise rank 0 runs the server
   int attempt = 0;               // restarts by the launcher
+  bool watched = false;          // Headroom ends the other ranks when one fails
   std::string run;               // a name that all ranks of this launch share, and no other launch has
 
   bool one_host() const { return !store.empty() || local_ranks == ranks; }

@@ -165,6 +165,11 @@ TEST_CASE("the ranks of a launch share a name that other launches do not have") 
   for (const auto& [variables, other] : others) CHECK(name(variables) != name(with(variables, other)));
 }
 
+TEST_CASE("only Headroom ends the other ranks itself") {
+  CHECK(launch(kOurs).place.watched);
+  for (const Variables& variables : {kTorchrun, kSlurm, kOpenMpi, kPmi}) CHECK_FALSE(launch(variables).place.watched);
+}
+
 TEST_CASE("Slurm's tasks of each node give the ranks of this host") {
   const auto local = [](const std::string& tasks, const std::string& node) {
     return launch(with(kSlurm, {{"SLURM_STEP_TASKS_PER_NODE", tasks}, {"SLURM_NODEID", node}})).place.local_ranks;

@@ -1,6 +1,7 @@
 // Builds model, optimizer and data from parameters, and runs the steps.
 #include "demos/engine/experiments/train_step_run.h"
 
+#include <chrono>
 #include <cmath>
 #include <functional>
 
@@ -100,6 +101,9 @@ void take_blas_workspace(const llama::ModelPlace& placement, llama::StepGraph* g
   graph->on_stream([&] { llama::take_blas_workspace(placement); });
 }
 
+// The limit of one collective if no process of ours ends the ranks that wait for a dead one.
+constexpr std::chrono::milliseconds kUnwatched = std::chrono::minutes(5);
+
 // The collectives of this rank along one axis.
 llama::MakeCollectives connector(const protocol::RankPlace& place, const std::string& run, const RunSetting& setting) {
   return [place, run, &setting](int rank, int ranks, record::Axis axis,
@@ -111,7 +115,8 @@ llama::MakeCollectives connector(const protocol::RankPlace& place, const std::st
     among.ranks = ranks;
     if (place.one_host()) among.local_ranks = ranks;
     if (place.rank != 0) among.launcher_serves = true;  // the first of all ranks serves every group
-    const llama::CollectiveOptions options{.listener = listener, .axis = axis, .group = run + "." + group};
+    llama::CollectiveOptions options{.listener = listener, .axis = axis, .group = run + "." + group};
+    if (!place.watched) options.timeout = kUnwatched;
     return setting.place.device.is_cuda() ? llama::make_nccl_collectives(among, setting.place.device, options)
                                           : llama::make_gloo_collectives(among, options);
   };
