@@ -22,6 +22,7 @@ constexpr std::array kCauses{
     Words{"imeout", "another rank did not answer in time"},
     Words{"onnection refused", "no rank answers at this address"},
     Words{"failed to connect", "no rank answers at this address"},
+    Words{"uplicate GPU", "two ranks use the same GPU"},
     Words{"unhandled cuda error", "NCCL failed on the GPU, for example because no device memory was left"},
 };
 
