@@ -55,14 +55,15 @@ record::Result<Backend*> ready_engine(Session& session, const record::Params& pa
   return engine;
 }
 
-record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& request, std::optional<double> time_limit) {
+record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& request, std::optional<double> time_limit,
+                                bool shows_progress) {
   if (auto started = engine.start(request); !started) return started.error();
   const auto start = Clock::now();
   DrivenRun run;
   ProgressLine progress;
   while (engine.state() != RunState::kFinished) {
     wait_and_poll(engine);
-    progress.show(engine.progress());
+    if (shows_progress) progress.show(engine.progress());
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     if (run.interrupted || run.time_limit_met) continue;
     run.interrupted = interrupted();

@@ -30,7 +30,7 @@ struct DrivenRun {
 
 // Runs to the end. Ctrl-C and the time limit (seconds) cancel the run and keep what it has recorded.
 record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequest& request,
-                                std::optional<double> time_limit = std::nullopt);
+                                std::optional<double> time_limit = std::nullopt, bool shows_progress = true);
 
 // Like `drive`, but fails unless the run completes.
 record::Result<std::shared_ptr<const record::Recording>> drive_to_end(backend::Backend& engine,

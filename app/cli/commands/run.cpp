@@ -8,11 +8,13 @@
 #include "app/cli/check_files.h"
 #include "app/cli/drive.h"
 #include "app/cli/grammar.h"
+#include "app/cli/launched.h"
 #include "app/cli/output.h"
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/file/first_steps.h"
+#include "demos/record/run_recordings.h"
 
 namespace headroom::app {
 
@@ -62,19 +64,26 @@ struct RunAsked {
   Params params;
 };
 
-record::Result<RunAsked> run_asked(const RunOptions& options) {
+// `launch` is null for a run that no launcher started.
+record::Result<RunAsked> run_asked(const RunOptions& options, const protocol::Launch* launch) {
   const auto named = demo_named(options);
   if (!named) return named.error();
   const experiments::DemoInfo& demo = *named.value();
   if (options.memory_steps && !options.record)
     return Error{"--memory-steps applies to a recording: add --record FILE."};
   Params params(demo.schema);
+  if (launch != nullptr)
+    if (auto set = set_ranks(params, demo, *launch); !set) return set.error();
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
   if (options.trace)
     if (auto set = set_flag(params, demo.id, "trace", "on"); !set) return set.error();
+  if (launch != nullptr)
+    if (auto right = check_ranks(params, *launch); !right) return right.error();
   return RunAsked{demo, std::move(params)};
 }
+
+record::Result<RunAsked> check_run(const RunOptions& options) { return run_asked(options, nullptr); }
 
 // Reports an unwritable file before the run.
 record::Status check_writable(const fs::path& path) {
@@ -137,14 +146,36 @@ void put_summary(const DrivenRun& run, const RunOptions& options) {
                     record::format_bytes(static_cast<record::Bytes>(size))));
 }
 
-record::Result<ExitCode> run(const RunOptions& options) {
-  const auto asked = run_asked(options);
+// Why this rank did not complete its run; empty if it did.
+std::string failure_of(const DrivenRun& run) {
+  if (run.write_error) return run.write_error->message;
+  const auto& outcome = run.recording->outcome();
+  return outcome && outcome->kind != OutcomeKind::kCompleted ? outcome->message : std::string();
+}
+
+// Rank 0 speaks for all ranks of a launch; the others report only failures.
+void report(const DrivenRun& run, const RunOptions& options, int rank) {
+  if (rank == 0) {
+    say_what_happened(run, options);
+    put_summary(run, options);
+  } else if (const std::string failure = failure_of(run); !failure.empty()) {
+    say(from_rank(rank, failure));
+  }
+}
+
+record::Result<ExitCode> run_process(const RunOptions& options, const protocol::Launch* launch) {
+  const auto asked = run_asked(options, launch);
   if (!asked) return asked.error();
   const auto& [demo, params] = asked.value();
-  const EngineChoice chosen = choose_engine(options.engine);
+  EngineChoice chosen = choose_engine(options.engine);
+  if (launch != nullptr)
+    if (auto own = choose_gpu(chosen, params, *launch); !own) return own.error();
   if (auto usable = check_files(demo, params, chosen); !usable) return usable.error();
-  if (options.record)
-    if (auto writable = check_writable(*options.record); !writable) return writable.error();
+  const int rank = launch == nullptr ? 0 : launch->place.rank;
+  std::optional<fs::path> file;
+  if (options.record) file = record::part_path(*options.record, rank);
+  if (file)
+    if (auto writable = check_writable(*file); !writable) return writable.error();
 
   Session session(chosen);
   const InterruptGuard guard;
@@ -152,16 +183,28 @@ record::Result<ExitCode> run(const RunOptions& options) {
   if (!engine) return engine.error();
 
   backend::RunRequest request = run_request(demo.id, params);
-  if (options.record && !options.memory_steps) request.record_to = *options.record;
-  auto driven = drive(*engine.value(), request, options.time_limit);
+  if (launch != nullptr) request.engine.ranks = 1;
+  if (!options.memory_steps) request.record_to = file;
+  auto driven = drive(*engine.value(), request, options.time_limit, /*shows_progress=*/rank == 0);
   if (!driven) return driven.error();
   DrivenRun& run = driven.value();
   if (options.memory_steps && recorded(run))  // the summary still covers all steps
-    if (auto written = record::first_steps(*run.recording, *options.memory_steps).write(*options.record); !written)
+    if (auto written = record::first_steps(*run.recording, *options.memory_steps).write(*file); !written)
       run.write_error = written.error();
-  say_what_happened(run, options);
-  put_summary(run, options);
+  report(run, options, rank);
   return exit_code_of(run, options.fail_on_oom);
+}
+
+record::Result<ExitCode> run(const RunOptions& options) {
+  const auto launched = read_launched();
+  if (!launched) return launched.error();
+  if (!launched.value()) return run_process(options, nullptr);
+  const protocol::Launch& launch = *launched.value();
+  if (launch.place.rank == 0 && !launch.disagreement.empty()) say(launch.disagreement);
+  auto ended = run_process(options, &launch);
+  if (ended || launch.place.rank == 0) return ended;
+  if (!ended.error().message.empty()) say(from_rank(launch.place.rank, ended.error().message));
+  return app::exit_code_of(ended.error());  // stdout is rank 0's, also with --json
 }
 
 }  // namespace
@@ -170,6 +213,6 @@ extern const Command kRun;
 constinit const Command kRun{.name = "run",
                              .summary = "Run a demo once and summarize it",
                              .example = "headroom run train_step --set model=tiny batch=4 --record a.hrec",
-                             .make = make_invocation<RunOptions, declare_run, run, run_asked>};
+                             .make = make_invocation<RunOptions, declare_run, run, check_run>};
 
 }  // namespace headroom::app

@@ -1,6 +1,7 @@
 // An engine without torch that uses the real protocol and sends recordings made by hand. HEADROOM_SCRIPT selects how
 // runs end: completed, out_of_memory, cancelled (runs until it is cancelled), killed, refused, long (a big recording);
-// silent_death exits before the greeting.
+// silent_death exits before the greeting. Recordings have the rank that a launcher's variables give, and the GPU that
+// CUDA_VISIBLE_DEVICES names.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <string_view>
 #include <variant>
 
+#include "demos/protocol/launchers.h"
 #include "demos/protocol/messages.h"
+#include "demos/record/run_recordings.h"
 #include "tests/cli/support/recordings.h"
 
 using namespace headroom;
@@ -25,6 +28,17 @@ void send(const protocol::Message& message) {
     if (count <= 0) std::_Exit(1);
     sent += static_cast<std::size_t>(count);
   }
+}
+
+void set_rank(record::RunInfo& info) {
+  if (const auto visible = protocol::environment_variable("CUDA_VISIBLE_DEVICES"))
+    info.provenance["visible"] = *visible;
+  const auto launch = protocol::read_launch(protocol::environment_variable);
+  if (!launch || !launch.value()) return;
+  const protocol::RankPlace& place = launch.value()->place;
+  info.rank = place.rank;
+  info.ranks = place.ranks;
+  info.provenance[std::string(record::kRunName)] = place.run;
 }
 
 void send_chunks(std::uint64_t run, const record::Recording& recording) {
@@ -55,6 +69,7 @@ class Engine {
     record::RunInfo info = recording.info();
     info.params = start.params;
     info.source = record::Source::kLive;
+    set_rank(info);
     recording.set_info(info);
     send_chunks(run_, recording);
     send(protocol::Progress{run_, 1, 2, 0.5, 1'000'000'000, "step 1 of 2"});
