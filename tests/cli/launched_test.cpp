@@ -212,3 +212,23 @@ TEST_CASE("More ranks than GPUs are refused by all of them, unless they use the 
   options.environment["FAKE_GPUS"] = "1";
   CHECK(run_headroom({"run", "train_step", "--device", "cpu"}, options).exit_code == 0);
 }
+
+TEST_CASE("doctor names the launcher that started it") {
+  const auto launcher = [](const Variables& variables) {
+    const json document = json::parse(run_headroom({"doctor", "--json"}, with_variables("completed", variables)).out);
+    for (const json& check : document["checks"])
+      if (check["name"] == "launcher") return check;
+    return json();
+  };
+  CHECK(launcher({}).is_null());
+  const json named = launcher(torchrun(1, 2));
+  CHECK(named["status"] == "ok");
+  CHECK(named["value"] == "torchrun: rank 1 of 2");
+  const json disputed = launcher(with(slurm(3, 4), torchrun(1, 2)));
+  CHECK(disputed["status"] == "note");
+  CHECK(disputed["value"] ==
+        "torchrun: rank 1 of 2; torchrun says rank 1 of 2, Slurm says rank 3 of 4; torchrun is used.");
+  const json malformed = launcher(with(torchrun(1, 2), {{"WORLD_SIZE", "0"}}));
+  CHECK(malformed["status"] == "problem");
+  CHECK(holds(malformed["value"], "WORLD_SIZE is '0'"));
+}

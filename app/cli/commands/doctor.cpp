@@ -23,6 +23,7 @@
 #include "app/common/settings.h"
 #include "demos/experiments/technique_table.h"
 #include "demos/nvml/nvml.h"
+#include "demos/protocol/launchers.h"
 #include "headroom_build.h"
 
 namespace headroom::app {
@@ -87,6 +88,20 @@ Check check_driver() {
     return {"driver", Health::kNote, value + ", too old for CUDA 13",
             fmt::format("install driver {} or newer", kOldestDriver)};
   return {"driver", Health::kOk, std::move(value), ""};
+}
+
+// Empty if this process is not one of several ranks.
+std::vector<Check> check_launcher() {
+  const auto launch = protocol::read_launch(protocol::environment_variable);
+  if (!launch)
+    return {{"launcher", Health::kProblem, launch.error().message,
+             "correct the variable, or unset it if no launcher started this process"}};
+  if (!launch.value()) return {};
+  const auto& [place, launcher, disagreement] = *launch.value();
+  const std::string value = fmt::format("{}: rank {} of {}", launcher, place.rank, place.ranks);
+  if (disagreement.empty()) return {{"launcher", Health::kOk, value, ""}};
+  return {{"launcher", Health::kNote, fmt::format("{}; {}", value, disagreement),
+           "nothing to do if one launcher started the other; otherwise unset the variables of one"}};
 }
 
 struct EngineReport {
@@ -259,6 +274,7 @@ record::Result<ExitCode> doctor(const CommonOptions& options) {
   std::vector<Check> checks{{"headroom", Health::kOk, fmt::format("{} ({})", build::kVersion, build::revision()), ""},
                             check_system()};
   const Check driver = check_driver();
+  for (Check& check : check_launcher()) checks.push_back(std::move(check));
   checks.insert(checks.end(), {engine.check, driver, check_devices(engine, driver)});
   for (Check& check : check_assets()) checks.push_back(std::move(check));
   for (Check& check : check_pages()) checks.push_back(std::move(check));
