@@ -176,7 +176,7 @@ struct AdapterOptions {
   bool quantised() const { return kind == AdapterKind::kQlora; }
 };
 
-// What ranks share instead of copying it; each stage includes those before it. Rajbhandari et al. 2020,
+// States that ranks share instead of copying them; each stage includes those before it. Rajbhandari et al. 2020,
 // arXiv:1910.02054, section 5.
 enum class Zero : std::uint8_t {
   kOff,        // every rank has all states: data parallelism

@@ -58,7 +58,7 @@ class Ledger {
   void update();
 
   const Recording& recording() const { return *recording_; }
-  // Of Recording::other_ranks(), as of the last update().
+  // Ledgers of Recording::other_ranks(), as of the last update().
   std::span<const Ledger> other_ranks() const { return other_ranks_; }
   std::uint64_t size() const { return consumed_; }
 

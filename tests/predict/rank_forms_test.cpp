@@ -1,4 +1,4 @@
-// What a rank holds and sends, against hand-computed and published numbers.
+// A rank's bytes and traffic, against hand-computed and published numbers.
 #include <algorithm>
 
 #include "demos/predict/forms/rank_traffic.h"

@@ -38,7 +38,7 @@ llama::StoredValues stored_in(const llama::StoredWeights* files) {
 }
 
 llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale* loss_scale,
-                             const llama::StepRanks* ranks, llama::StoredValues stored) {
+                             llama::StoredValues stored) {
   return {.learning_rate = step.optimizer.learning_rate,
           .beta1 = step.optimizer.beta1,
           .beta2 = step.optimizer.beta2,
@@ -52,14 +52,12 @@ llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale
           .stochastic_rounding = step.optimizer.stochastic_rounding,
           .seed = step.seed,
           .loss_scale = loss_scale,
-          .count_on_device = step.cuda_graph,
-          .sum_over_shards = ranks == nullptr ? nullptr : ranks->sum_over_shards()};
+          .count_on_device = step.cuda_graph};
 }
 
 llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::LossScale* loss_scale,
-                                   const llama::StepRanks* ranks, llama::StoredValues stored,
-                                   llama::HostArena& arena) {
-  llama::AdamWOptions adamw = adamw_of(step, loss_scale, ranks, std::move(stored));
+                                   llama::StoredValues stored, llama::HostArena& arena) {
+  llama::AdamWOptions adamw = adamw_of(step, loss_scale, std::move(stored));
   if (predict::form_of(step.optimizer.kind).paged) adamw.paged = &arena;
   return {
       .kind = step.optimizer.kind,
@@ -69,9 +67,8 @@ llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::Los
 }
 
 llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const llama::Model& model,
-                                        const llama::TrainOptions& options, const llama::StepRanks* ranks,
-                                        llama::StoredValues stored) {
-  return {.adamw = adamw_of(step, nullptr, ranks, std::move(stored)),
+                                        const llama::TrainOptions& options, llama::StoredValues stored) {
+  return {.adamw = adamw_of(step, nullptr, std::move(stored)),
           .state_type = step.precision == predict::Precision::kBf16 && !step.adapters.fp32 ? at::kBFloat16 : at::kFloat,
           .loss_scale = options.loss_scale,
           .first_loss_scale = static_cast<double>(step.loss_scale.first),
@@ -115,11 +112,11 @@ StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Mod
   }
   if (step.offload.state != predict::StateOffload::kOff) {
     optimizer_ =
-        offload.make_optimizer(std::move(weights), host_options_of(step, model, options, ranks, stored_in(files)), options);
+        offload.make_optimizer(std::move(weights), host_options_of(step, model, options, stored_in(files)), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
   } else {
     optimizer_ = llama::make_optimizer(std::move(weights),
-                                       options_of(step, loss_scale_.get(), ranks, stored_in(files), offload.arena()));
+                                       options_of(step, loss_scale_.get(), stored_in(files), offload.arena()));
   }
   if (step.histogram) {
     magnitudes_ = std::make_unique<llama::StepMagnitudes>(*optimizer_, options.loss_scale);
@@ -129,7 +126,9 @@ StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Mod
     in_backward_ = std::make_unique<llama::UpdateInBackward>(*optimizer_);
     options.hooks.push_back(in_backward_.get());
   }
-  if (ranks != nullptr) ranks->install(options);
+  if (ranks == nullptr) return;
+  optimizer_->shares_weights(ranks->sum_over_shards());
+  ranks->install(options);
 }
 
 void StepOptimizer::begin_step(std::int64_t number, std::int64_t end) {

@@ -152,7 +152,7 @@ class StepMoments {
   }
   // Gradients of earlier micro-batches; a step starts without any.
   Bytes earlier_gradients() const { return accumulates() ? kept_gradients() : 0; }
-  // Of all weights after their sum over ranks.
+  // Bytes of all gradients after their sum over ranks.
   Bytes kept_gradients() const {
     return shares_gradients_ ? step_.trained_bytes() * updated_parameters(step_) : all_gradients();
   }

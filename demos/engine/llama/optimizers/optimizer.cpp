@@ -112,7 +112,7 @@ std::vector<at::Tensor> AdamWFamily::gradients_of(std::span<const std::size_t> w
 const at::Tensor& AdamWFamily::clip_factor(std::span<const std::size_t> which) {
   const record::Scope scope(number_of(Op::kAdamW));  // names the launch in traces
   const at::Tensor inverse_scale = options_.loss_scale != nullptr ? options_.loss_scale->inverse() : at::Tensor();
-  if (!options_.sum_over_shards) {
+  if (!sum_over_shards()) {
     kernels::clip_factor_(gradients_of(which), options_.clip, inverse_scale, clip_sums_, clip_);
     return clip_;
   }
@@ -121,7 +121,7 @@ const at::Tensor& AdamWFamily::clip_factor(std::span<const std::size_t> which) {
     if (!parameters()[i].counted_elsewhere) counted.push_back(parameters()[i].tensor.grad());
   clip_sums_.zero_();
   kernels::sums_of_squares_(counted, clip_sums_);
-  options_.sum_over_shards(clip_sums_);
+  sum_over_shards()(clip_sums_);
   kernels::clip_factor_of_(clip_sums_, options_.clip, inverse_scale, clip_);
   return clip_;
 }
@@ -130,7 +130,7 @@ kernels::AdamWControl AdamWFamily::control_for(std::span<const std::size_t> whic
   kernels::AdamWControl control{.stochastic_rounding = options_.stochastic_rounding, .seed = options_.seed};
   if (options_.loss_scale != nullptr) {
     options_.loss_scale->look_at(gradients_of(which));
-    if (options_.sum_over_shards) options_.sum_over_shards(options_.loss_scale->overflow());
+    if (sum_over_shards()) sum_over_shards()(options_.loss_scale->overflow());
     control.inverse_scale = options_.loss_scale->inverse();
     control.overflow = options_.loss_scale->overflow();
   }

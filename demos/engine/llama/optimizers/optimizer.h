@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -44,8 +45,6 @@ struct AdamWOptions {
   std::uint64_t seed = 0;
   LossScale* loss_scale = nullptr;  // of the gradients; null: 1; not owned
   bool count_on_device = false;     // t is on the device, as replayed steps need; always so with a loss scale
-  // Sums a tensor in place over the ranks that share the weights; empty: this process has all of them.
-  std::function<void(const at::Tensor&)> sum_over_shards = {};
 };
 
 // A step calls begin_step(), then update() until each weight was passed once, in any order and portions, then
@@ -73,17 +72,23 @@ class Optimizer {
   std::span<const std::size_t> group(std::int64_t layer) const;
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
+  // `sum` adds up a tensor in place over the ranks that share the weights. Call it if this process updates a part only.
+  void shares_weights(std::function<void(const at::Tensor&)> sum) { sum_over_shards_ = std::move(sum); }
+
   void drop_gradients(std::span<const std::size_t> which);
   void drop_gradients();
 
  protected:
   // Norms and biases do not decay.
   bool decays(std::size_t i) const { return parameters_[i].is_matrix(); }
+  // Empty if this process updates all weights.
+  const std::function<void(const at::Tensor&)>& sum_over_shards() const { return sum_over_shards_; }
 
  private:
   std::vector<Parameter> parameters_;
   std::vector<std::size_t> all_;
   std::map<std::int64_t, std::vector<std::size_t>> groups_;
+  std::function<void(const at::Tensor&)> sum_over_shards_;
 };
 
 record::Tag state_tag(const Parameter& parameter, std::uint16_t op);

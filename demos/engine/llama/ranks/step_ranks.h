@@ -27,7 +27,7 @@ class StepRanks {
   std::function<void(LayerWeights&)> layer_made(const Config& config, const TrainOptions& step);
   // Call after the model is made. Returns what the optimizer updates.
   std::vector<Parameter> parameters(const Model& model);
-  // For AdamWOptions.
+  // For Optimizer::shares_weights(); empty if every rank updates all weights.
   std::function<void(const at::Tensor&)> sum_over_shards() const;
   // Call after all other hooks were added to the step.
   void install(TrainOptions& step);
