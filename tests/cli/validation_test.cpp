@@ -68,7 +68,7 @@ TEST_CASE("a draw has every technique, precision and shape, whatever the seed") 
   }
   CHECK(lines.size() == 200);
   for (const record::ParamSpec& spec : drawn.front().schema()) {
-    if (spec.role != record::ParamRole::kTechnique) continue;
+    if (spec.role != record::ParamRole::kTechnique || spec.group == experiments::kRanksGroup) continue;
     for (const record::Choice& choice : record::choices_of(spec)) {
       const std::string value = std::string(spec.key) + "=" + std::string(choice.key);
       CAPTURE(value);
@@ -87,6 +87,27 @@ TEST_CASE("a draw has every technique, precision and shape, whatever the seed") 
   CHECK(part_below(sequences, 2'048) < 0.9);
   CHECK(part_below(widths, 1'774) > 0.3);
   CHECK(part_below(widths, 1'774) < 0.75);
+}
+
+TEST_CASE("a draw of several ranks has every stage of ZeRO") {
+  DrawOptions options = on_h200(7);
+  options.count = 40;
+  options.ranks = 4;
+  std::map<std::string, int> uses;
+  int accumulate = 0;
+  for (const record::Params& params : draw_configurations(options)) {
+    CAPTURE(as_line(params));
+    CHECK(params.integer("ranks") == 4);
+    CHECK_FALSE(experiments::refused_combination(params));
+    CHECK(predict::check(predict::step_settings(params).parallel).ok());
+    ++uses[params.text("zero")];
+    accumulate += params.integer("accumulate") > 1 ? 1 : 0;
+  }
+  for (const char* const zero : {"off", "1", "2", "3"}) {
+    CAPTURE(zero);
+    CHECK(uses[zero] >= 6);
+  }
+  CHECK(accumulate >= 10);
 }
 
 TEST_CASE("the caps of a CPU's draw are below the peaks of its runs") {

@@ -244,6 +244,7 @@ at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t
   const Scope scope(number_of(Op::kOverflow));
   const at::Tensor flag = overflow_.narrow(0, static_cast<std::int64_t>(number), 1);
   kernels::check_finite_(gradients, flag);
+  if (sum_over_shards()) sum_over_shards()(flag);
   return flag;
 }
 
