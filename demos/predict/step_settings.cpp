@@ -2,26 +2,17 @@
 #include "demos/predict/step_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
+
+#include "demos/predict/meaning.h"
 
 namespace headroom::predict {
 
 namespace {
 
 using record::Params;
-
-// The schema has checked the value, so an unknown one is a bug.
-template <class Enum, std::size_t N>
-Enum meaning(const Params& params, std::string_view key, const std::array<Meant<Enum>, N>& values) {
-  const std::string& value = params.text(key);
-  for (const Meant<Enum>& each : values)
-    if (each.choice.key == value) return each.meaning;
-  throw std::logic_error(std::string(key) + "=" + value + " has no effect here");
-}
 
 bool used_and_on(const Params& params, std::string_view key) { return params.in_use(key) && params.on(key); }
 

@@ -8,6 +8,7 @@
 
 #include "demos/llama/architecture.h"
 #include "demos/predict/forms/step_bytes.h"
+#include "demos/predict/meaning.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
@@ -61,19 +62,14 @@ constexpr std::array<StaticPart, 5> kStaticParts{
      {"Activations of one sequence", record::Category::kActivations,
       [](const Stack& stack) { return stack.activations; }}}};
 
-KeptState state_of(const record::Params& params) {
-  for (const auto& each : predict::kKeptStates)
-    if (params.text("optimizer") == each.choice.key) return each.meaning;
-  return KeptState::kAdamW;
-}
-
 // Each scheme at the loss and at the end of backward.
 std::vector<Stack> stacks_of(const record::Params& params) {
   const llama::Config& model = llama::find_architecture(kSequenceOf)->shape;
+  const KeptState state = predict::meaning(params, "optimizer", predict::kKeptStates);
   std::vector<Stack> stacks;
   for (std::size_t i = 0; i < kSchemes.size(); ++i) {
     const Precision precision = kSchemes[i].precision;
-    const predict::StaticMemory all = predict::static_memory(params.integer("parameters"), precision, state_of(params));
+    const predict::StaticMemory all = predict::static_memory(params.integer("parameters"), precision, state);
     predict::StaticMemory without_gradients = all;
     without_gradients.gradients = 0;
     stacks.push_back(
