@@ -101,6 +101,28 @@ TEST_CASE("phases send the multiples of the weights that the formulas state") {
   CHECK(share(hybrid.forward + hybrid.backward) == close((2 + 2 + 2 + 2 * 2 * 0.5) * (1.0 / 2) / (3.0 / 4)));
 }
 
+TEST_CASE("a bare number of parameters sends what a model of that size sends") {
+  const predict::StaticMemory paper =
+      predict::static_memory(7'500'000'000, predict::Precision::kBf16Mixed, predict::KeptState::kAdamW);
+  // 2 P, 2 P, 2 P and 3 P of 2 bytes, times 63/64.
+  const double gigabytes[] = {29.53, 29.53, 29.53, 44.30};
+  for (const Zero zero : {Zero::kOff, Zero::kOptimizer, Zero::kGradients, Zero::kWeights})
+    CHECK(1e-9 * static_cast<double>(predict::sent_per_step(paper, {.ranks = 64, .zero = zero}, 1)) ==
+          Approx(gigabytes[static_cast<int>(zero)]).margin(0.005));
+  CHECK(predict::sent_per_step(paper, {.ranks = 1, .zero = Zero::kWeights}, 4) == 0);
+
+  for (const char* zero : {"zero=off", "zero=1", "zero=2", "zero=3"})
+    for (const char* group : {"zero_group=0", "zero_group=2"}) {
+      INFO(zero << " " << group);
+      const auto step = with({"precision=bf16", "ranks=8", "accumulate=3", zero, group});
+      const predict::StaticMemory whole =
+          predict::static_memory(1'235'814'400, step.precision, predict::KeptState::kAdamW);
+      const auto model = static_cast<double>(predict::rank_traffic(step).sum());
+      CHECK(static_cast<double>(predict::sent_per_step(whole, step.parallel, step.micro_batches)) ==
+            Approx(model).epsilon(1e-3));
+    }
+}
+
 TEST_CASE("a step's collectives name axis, phase and layer") {
   const auto all = predict::step_collectives(with({"precision=bf16", "ranks=4", "zero=3", "zero_group=2"}));
   const auto count = [&](CollectiveKind kind, Axis axis, Phase phase) {

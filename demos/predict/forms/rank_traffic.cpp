@@ -132,4 +132,16 @@ RankTraffic rank_traffic(const StepSettings& step) {
   return traffic;
 }
 
+Bytes sent_per_step(const StaticMemory& whole, const ParallelSettings& parallel, std::int64_t micro_batches) {
+  const auto sent = [](CollectiveKind kind, Bytes bytes, std::int64_t ranks) {
+    return record::sent_bytes({.bytes = bytes, .ranks = static_cast<std::uint16_t>(ranks), .kind = kind});
+  };
+  const std::int64_t shards = parallel.shards();
+  const std::int64_t gathers = parallel.shares(Zero::kWeights) ? 2 * micro_batches : 1;
+  const std::int64_t reductions = parallel.shares(Zero::kGradients) ? micro_batches : 1;
+  return gathers * sent(CollectiveKind::kAllGather, whole.weights, shards) +
+         reductions * sent(CollectiveKind::kReduceScatter, whole.gradients, shards) +
+         sent(CollectiveKind::kAllReduce, whole.gradients / shards, parallel.copies());
+}
+
 }  // namespace headroom::predict
