@@ -5,6 +5,7 @@
 #include <array>
 
 #include "demos/predict/forms/closed_form.h"
+#include "demos/predict/forms/trained_weights.h"
 #include "demos/predict/optimizers.h"
 #include "demos/record/find.h"
 #include "lessons/measurements/bench.h"
@@ -57,13 +58,17 @@ double peak_by_formula(const predict::StepSettings& step) {
   return form.left_out.empty() ? static_cast<double>(record::total(form.peak().bytes)) : -1;
 }
 
-// Weights, gradients and optimizer state if all are on the GPU and trained. For 1B in bf16_mixed: 16 · P bytes.
+// Weights, gradients and optimizer state of one rank at the end of backward, if all are on the GPU and trained. For 1B
+// in bf16_mixed: 16 · P bytes.
 double model_state(const predict::StepSettings& step) {
   if (step.adapters.kind != predict::AdapterKind::kOff || step.offload.parameters ||
       step.offload.state != predict::StateOffload::kOff)
     return -1;
-  const record::Bytes tensors = 2 * step.element_bytes() * llama::num_parameters(step.model);
-  return static_cast<double>(tensors + predict::optimizer_state_bytes(step));
+  const auto held = [&](predict::Zero what) {
+    return step.parallel.shares(what) ? predict::updated_parameters(step) : llama::num_parameters(step.model);
+  };
+  const std::int64_t elements = held(predict::Zero::kWeights) + held(predict::Zero::kGradients);
+  return static_cast<double>(step.element_bytes() * elements + predict::optimizer_state_bytes(step));
 }
 
 constexpr std::array kAnswers{

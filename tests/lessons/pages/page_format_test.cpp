@@ -142,6 +142,14 @@ TEST_CASE("the key of a second question is a formula of the drawn settings", "[p
   CHECK(key_of(state, settings_with("llama-3.2-1b", "bf16_mixed")) == 16 * kWeights);
   CHECK(key_of(state, settings_with("llama-3.2-1b", "fp32")) == 16 * kWeights);
   CHECK(key_of(state, settings_with("llama-3.2-1b", "bf16")) == 8 * kWeights);
+  // Four ranks: (4 + 12/4) P, (2 + 14/4) P and 16/4 P, and whole norms, 33 of 2,048.
+  constexpr double kNorms = 33.0 * 2'048, kCut = kWeights - kNorms;
+  for (const auto& [zero, of_cut] : {std::pair{"off", 16.0}, {"1", 7.0}, {"2", 5.5}, {"3", 4.0}}) {
+    record::Params rank = settings_with("llama-3.2-1b", "bf16_mixed");
+    REQUIRE(rank.set("ranks", std::string_view("4")));
+    REQUIRE(rank.set("zero", std::string_view(zero)));
+    CHECK(key_of(state, rank) == of_cut * kCut + 16 * kNorms);
+  }
   record::Params adapters = settings_with("llama-3.2-1b", "bf16");
   REQUIRE(adapters.set("adapters", std::string_view("lora")));
   CHECK(key_of(state, adapters) < 0);
