@@ -25,6 +25,10 @@ CardLimit card_limit(const View& view, const record::Params& train_step) {
   return {short_bytes(memory), memory};
 }
 
+std::string card_label(const CardLimit& card, const ShownUnit& unit) {
+  return card.name == short_bytes(card.memory) ? short_bytes(card.memory, unit) + " card" : card.name;
+}
+
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step) {
   head.provenance_line = settings_line(run_with(train_step));
   add_settings(head, train_step);

@@ -1,10 +1,12 @@
 // The card that a figure checks settings against.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "demos/record/schema.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -13,6 +15,9 @@ const predict::Card* card_named(std::string_view words);
 
 // The view's card, else the limit in `train_step`, else 24 GiB. Only the view's card counts process bytes.
 CardLimit card_limit(const View& view, const record::Params& train_step);
+
+// Names the card's line: "GeForce RTX 4090", or a size in the chart's unit, "24 GiB card".
+std::string card_label(const CardLimit& card, const ShownUnit& unit);
 
 // Fills the head for these settings. Returns false and sets `empty_reason` if they are incompatible or the figure would
 // give away the answer.

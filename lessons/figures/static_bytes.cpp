@@ -96,10 +96,6 @@ ShownUnit unit_of(const std::vector<Stack>& stacks, record::Bytes card) {
   return byte_unit(static_cast<double>(most));
 }
 
-std::string card_label(const CardLimit& card, const ShownUnit& unit) {
-  return card.name == short_bytes(card.memory) ? short_bytes(card.memory, unit) + " card" : card.name;
-}
-
 Chart chart_of(const std::vector<Stack>& stacks, const CardLimit& card) {
   const ShownUnit unit = unit_of(stacks, card.memory);
   Chart chart;

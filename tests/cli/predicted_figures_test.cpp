@@ -111,7 +111,8 @@ TEST_CASE("Every figure that needs a card takes it from --card, and none has a p
   for (const auto& [figure, word] : {std::pair{"fit_map", "On GeForce RTX 5090: "},
                                      {"recipe_steps", "on GeForce RTX 5090"},
                                      {"memory_over", "\"GeForce RTX 5090\""},
-                                     {"static_bytes", "GeForce RTX 5090"}}) {
+                                     {"static_bytes", "GeForce RTX 5090"},
+                                     {"zero_bars", "GeForce RTX 5090"}}) {
     INFO(figure);
     const Ran ran = draw_by_formula({figure, "--card", "RTX 5090", "--out", out.path().string(), "--format", "json"});
     INFO(ran.err);

@@ -68,6 +68,8 @@ void add_closed_forms(std::vector<Sample>& all) {
   };
   add("static_bytes", {});
   add("static_bytes", {"parameters=1000000000000", "optimizer=sgd"});
+  add("zero_bars", {});
+  add("zero_bars", {"parameters=1000000000000", "precision=fp32", "ranks=1024", "zero_group=8", "accumulate=256"});
   add("needle_ratio", {});
   add("needle_ratio", {"vocabulary=256000", "copies=5"});
   record::Params longest(experiments::shape_schema().schema);
