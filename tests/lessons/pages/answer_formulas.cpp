@@ -66,6 +66,20 @@ void static_bytes(std::string_view page) {
   CHECK(right_choice(page) == "No: the activations do not fit.");
 }
 
+void zero_stages(std::string_view page) {
+  using predict::Zero;
+  const predict::StaticMemory whole =
+      predict::static_memory(1'235'814'400, predict::Precision::kBf16Mixed, predict::KeptState::kAdamW);
+  const auto share = [&](Zero zero) { return predict::share_of(whole, {.ranks = 4, .zero = zero}); };
+  const predict::StaticMemory one = share(Zero::kOptimizer), two = share(Zero::kGradients);
+  CHECK(one.sum() - one.gradients == two.sum() - two.gradients);  // at the loss
+  CHECK(right_choice(page) == "Nothing");
+  // The wrong answers: what is saved, kept and whole of the gradients.
+  CHECK(1e-9 * static_cast<double>(one.gradients - two.gradients) == Approx(1.9).margin(0.05));
+  CHECK(1e-9 * static_cast<double>(two.gradients) == Approx(0.6).margin(0.05));
+  CHECK(1e-9 * static_cast<double>(one.gradients) == Approx(2.5).margin(0.05));
+}
+
 void activation_terms(std::string_view page) {
   const predict::StepSettings step = step_of({"model=llama-3.2-1b", "precision=bf16", "batch=4", "seq=1024"});
   std::map<predict::KeptPart, double> parts;
@@ -201,6 +215,7 @@ void recipe(std::string_view page) {
 constexpr std::array kKeysOfFormulas{
     AnswerKey{"gpt_to_llama", gpt_to_llama},
     AnswerKey{"static_bytes", static_bytes},
+    AnswerKey{"zero_stages", zero_stages},
     AnswerKey{"activation_terms", activation_terms},
     AnswerKey{"memory_over_batch", memory_over_batch},
     AnswerKey{"schedule", schedule},

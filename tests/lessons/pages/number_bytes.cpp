@@ -87,6 +87,28 @@ NumberValues model_state_numbers() {
           {"gpt2.room", kRoom}};
 }
 
+// The share of one rank, with mixed precision and AdamW.
+predict::StaticMemory rank_share(std::int64_t parameters, std::int64_t ranks, predict::Zero zero) {
+  const predict::StaticMemory whole =
+      predict::static_memory(parameters, predict::Precision::kBf16Mixed, predict::KeptState::kAdamW);
+  return predict::share_of(whole, {.ranks = ranks, .zero = zero});
+}
+
+NumberValues zero_numbers() {
+  using predict::Zero;
+  const auto paper = [](Zero zero) { return static_cast<double>(rank_share(7'500'000'000, 64, zero).sum()) / 1e9; };
+  const predict::StaticMemory one = rank_share(1'235'814'400, 4, Zero::kOptimizer),
+                              two = rank_share(1'235'814'400, 4, Zero::kGradients);
+  return {{"zero_1b.at_loss", static_cast<double>(one.sum() - one.gradients) / 1e9},
+          {"zero_1b.at_loss", static_cast<double>(two.sum() - two.gradients) / 1e9},
+          {"zero_1b.saved", static_cast<double>(one.sum() - two.sum()) / 1e9},
+          {"zero_paper.limit", static_cast<double>(rank_share(7'500'000'000, 1'000'000, Zero::kOptimizer).sum()) / 1e9},
+          {"zero_paper.off", paper(Zero::kOff)},
+          {"zero_paper.one", paper(Zero::kOptimizer)},
+          {"zero_paper.two", paper(Zero::kGradients)},
+          {"zero_paper.three", paper(Zero::kWeights)}};
+}
+
 // Exponents: fp16's limits, and one above all gradients.
 constexpr int kVanish = -25, kCoarse = -14, kInfinite = 16, kAll = 1'100;
 
@@ -208,9 +230,9 @@ NumberValues timeline_numbers() {
           {"timeline_d.activations", bytes_of(d, Category::kActivations) / 1e9}};
 }
 
-constexpr std::array kBytes{model_state_numbers, gradient_numbers,   lost_update_numbers,
-                            adapter_numbers,     validation_numbers, technique_peak_numbers,
-                            process_numbers,     kept_numbers,       timeline_numbers};
+constexpr std::array kBytes{model_state_numbers, zero_numbers,       gradient_numbers,       lost_update_numbers,
+                            adapter_numbers,     validation_numbers, technique_peak_numbers, process_numbers,
+                            kept_numbers,        timeline_numbers};
 
 }  // namespace
 
