@@ -110,7 +110,9 @@ TEST_CASE("hooks are called for each layer, also in segments") {
   struct Heard final : llama::LayerHooks {
     std::string calls;
     void note(char what, std::int64_t layer) { calls += what + std::to_string(layer) + ' '; }
-    void before_layer(std::int64_t layer, Phase phase) override { note(phase == Phase::kForward ? 'f' : 'r', layer); }
+    void before_layer(std::int64_t layer, Phase phase) override {
+      note(phase == Phase::kForward ? 'f' : phase == Phase::kBackward ? 'w' : 'r', layer);
+    }
     void after_layer(std::int64_t layer, Phase phase) override {
       if (phase == Phase::kBackward) note('b', layer);
     }
@@ -124,10 +126,11 @@ TEST_CASE("hooks are called for each layer, also in segments") {
     llama::forward_backward(model, tokens.select(0, 0), tokens.select(0, 1), options);
     return heard.calls;
   };
-  CHECK(calls({}) == "f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
+  CHECK(calls({}) == "f0 f1 f2 f3 w3 b3 g3 w2 b2 g2 w1 b1 g1 w0 b0 g0 g-1 ");
   CHECK(calls({.recompute_every = 1}) == "f0 f1 f2 f3 r3 b3 g3 r2 b2 g2 r1 b1 g1 r0 b0 g0 g-1 ");
   CHECK(calls({.recompute_every = 3}) == "f0 f1 f2 f3 r3 b3 g3 r0 r1 r2 b2 g2 b1 g1 b0 g0 g-1 ");
-  CHECK(calls({.micro_batches = 2}) == "f0 f1 f2 f3 b3 b2 b1 b0 f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
+  CHECK(calls({.micro_batches = 2}) ==
+        "f0 f1 f2 f3 w3 b3 w2 b2 w1 b1 w0 b0 f0 f1 f2 f3 w3 b3 g3 w2 b2 g2 w1 b1 g1 w0 b0 g0 g-1 ");
 }
 
 TEST_CASE("checkpoints may be stored elsewhere between forward and backward") {

@@ -196,7 +196,7 @@ TEST_CASE("collectives allocate no tensor") {
 }
 
 TEST_CASE("tensors that do not fit their slices are refused") {
-  const auto collectives = llama::make_planned_collectives(1, 3, {});
+  const auto collectives = llama::make_planned_collectives(1, 3, record::Axis::kShards, {});
   const auto refused = [&](const at::Tensor& whole, const at::Tensor& slice) {
     const Sliced tensor{.whole = whole, .slice = slice};
     CHECK_THROWS_AS(collectives->all_gather({&tensor, 1}), c10::Error);
@@ -219,7 +219,7 @@ TEST_CASE("tensors that do not fit their slices are refused") {
   const at::Tensor strided = arena.slice(0, 0, 30, 2);
   CHECK_THROWS_AS(collectives->all_reduce({&strided, 1}), c10::Error);
   CHECK_THROWS_AS(collectives->broadcast({&whole, 1}, 3), c10::Error);
-  CHECK_THROWS_AS(llama::make_planned_collectives(3, 3, {}), c10::Error);
+  CHECK_THROWS_AS(llama::make_planned_collectives(3, 3, record::Axis::kShards, {}), c10::Error);
 }
 
 TEST_CASE("ranks on one host can meet at an address, several times") {
