@@ -98,7 +98,7 @@ void add_file_traffic(StepReport& report, llama::StateFile& file) {
 }  // namespace
 
 StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
-                             llama::TrainOptions& options, llama::StepRanks* ranks, const llama::StoredWeights* files)
+                             llama::TrainOptions& options, const llama::StoredWeights* files, llama::StepRanks* ranks)
     : schedule_{.kind = step.optimizer.schedule,
                 .peak = step.optimizer.learning_rate,
                 .warmup_steps = step.optimizer.warmup_steps},

@@ -20,7 +20,8 @@ class StepOptimizer {
   // Allocates the optimizer's state and adds hooks to `options`; the object must outlive the steps. Call after
   // Offload::install. `ranks` (null: one rank) decides which parts of the weights it updates. Master weights start from the checkpoint `files`, unless that is null. Throws UnusableWeights.
   StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
-                llama::TrainOptions& options, llama::StepRanks* ranks, const llama::StoredWeights* files = nullptr);
+                llama::TrainOptions& options, const llama::StoredWeights* files = nullptr,
+                llama::StepRanks* ranks = nullptr);
 
   llama::Optimizer& optimizer() { return *optimizer_; }
   // Sets the learning rate of step `number`. `number` and `end` (exclusive) count over the whole training, resumed runs

@@ -228,7 +228,7 @@ void TrainStepRun::State::build(const TrainStepRequest& request, const RunSettin
         std::make_shared<llama::Fp8Scales>(step.model.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds),
                                            step.fp8_scaling, setting.place.device);
   offload->install(model, step.batch, step.sequence, options);
-  optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, ranks.get(), read);
+  optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, read, ranks.get());
 }
 
 record::Status TrainStepRun::State::keep(const predict::StepSettings& step, const RunPlace& place) {

@@ -37,7 +37,7 @@ struct Stepped {
       : step(predict::step_settings(params(joined(kSmallSettings, settings)))),
         offload({.optimizer = step.offload.state != predict::StateOffload::kOff}, at::kCPU, 0),
         model(model_of(step)),
-        optimizer(step, model, offload, options, nullptr) {}
+        optimizer(step, model, offload, options) {}
 
   const std::vector<llama::Parameter>& weights() { return optimizer.optimizer().parameters(); }
 
