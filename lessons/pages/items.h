@@ -15,7 +15,7 @@ struct CourseItem {
   std::string page;    // empty: none yet
   std::string begins;  // the page's sentence that teaches the item
   std::string figure;
-  std::string set;  // the figure's parameters, "strategies=two"; empty: defaults
+  std::string set;  // the figure's parameters, "ranks=64 zero_group=8"; empty: defaults
 
   bool operator==(const CourseItem&) const = default;
 };

@@ -11,6 +11,7 @@
 #include "app/cli/shown_course.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
+#include "lessons/pages/document.h"
 #include "lessons/sources.h"
 
 namespace headroom::app {
@@ -71,7 +72,7 @@ record::Result<RunFigures> drawn(const Counterpart& part, const lessons::Course&
                  .recording = nullptr,
                  .figures = {lessons::find_figure(part.item->figure)},
                  .prefix = fmt::format("report_{}__", part.numbers)};
-  if (!part.item->set.empty()) run.controls.push_back(part.item->set);
+  run.controls = lessons::words_of(part.item->set);
   for (const std::string& name : page.beside) {
     auto recording = load_stored(assets, name);
     if (!recording) return recording.error();
