@@ -152,6 +152,7 @@ class Draw {
     put(params, "prefetch", static_cast<std::int64_t>(random_() % 3));
     if (options_.ranks % 2 == 0 && draw() < 0.25) put(params, "zero_group", options_.ranks / 2);
     if (draw() < 0.25) put(params, "bucket", 32 * record::kMiB);
+    if (number % 5 < 2) put(params, "accumulate", 2 + static_cast<std::int64_t>(random_() % 3));
   }
 
   void set(Params& params, const Technique& technique) {

@@ -21,7 +21,7 @@ struct DrawOptions {
   double flops_per_second = 0, fp32_flops_per_second = 0;
   double longest_step = 2;           // seconds
   double part_that_runs_out = 0.15;  // share of configurations with a cap below their peak
-  int ranks = 1;                     // of each run; with several, every fourth run has the same stage of ZeRO
+  int ranks = 1;  // of each run; with several, stages of ZeRO take turns, and two of five runs accumulate
 };
 
 // Batch 1 … 64, sequence 128 … 32,768 and log-uniform widths, a fifth of which are no multiples of 128. Models have 0.1
