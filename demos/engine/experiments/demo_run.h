@@ -16,7 +16,6 @@
 #include <c10/core/Device.h>
 
 #include "demos/protocol/launchers.h"
-
 #include "demos/record/result.h"
 #include "demos/record/rows/histogram.h"
 #include "demos/record/rows/kernel_report.h"

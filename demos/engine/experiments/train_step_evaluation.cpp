@@ -37,7 +37,8 @@ void Evaluation::run(const llama::Model& model, const llama::TrainOptions& optio
   if (computes) (void)loss_of_step.item<float>();  // waits for the step
   const auto begun = std::chrono::steady_clock::now();
   record::mark(record::Phase::kEvaluation);
-  const at::Tensor loss = llama::evaluation_loss(model, llama::make_even_batch(held_out_, batch_, seq_, part_), options);
+  const at::Tensor loss =
+      llama::evaluation_loss(model, llama::make_even_batch(held_out_, batch_, seq_, part_), options);
   if (!computes) return;
   loss_ = loss.item<double>();
   time_ = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begun).count();

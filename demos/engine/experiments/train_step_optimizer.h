@@ -18,7 +18,8 @@ namespace headroom::experiments {
 class StepOptimizer {
  public:
   // Allocates the optimizer's state and adds hooks to `options`; the object must outlive the steps. Call after
-  // Offload::install. `ranks` (null: one rank) decides which parts of the weights it updates. Master weights start from the checkpoint `files`, unless that is null. Throws UnusableWeights.
+  // Offload::install. `ranks` (null: one rank) decides which parts of the weights it updates. Master weights start from
+  // the checkpoint `files`, unless that is null. Throws UnusableWeights.
   StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                 llama::TrainOptions& options, const llama::StoredWeights* files = nullptr,
                 llama::StepRanks* ranks = nullptr);

@@ -108,8 +108,8 @@ void HostAdamW::make_state(const Parameter& parameter) {
     state.host.first_moment = moment(number_of(Op::kFirstMoment));
     state.host.second_moment = moment(number_of(Op::kSecondMoment));
   }
-  state.host.gradient = block(Category::kGradients, number_of(Op::kHostGradient),
-                              gradient_type(parameter, options_), HostPages::kLocked);
+  state.host.gradient =
+      block(Category::kGradients, number_of(Op::kHostGradient), gradient_type(parameter, options_), HostPages::kLocked);
   states_.push_back(std::move(state));
 }
 
@@ -354,8 +354,7 @@ void HostAdamW::run(const Job& job) {
 void HostAdamW::step_piece(const Piece& piece) {
   State& state = states_[piece.weight];
   if (piece.begin == 0) ++state.steps;
-  const CpuAdamWStep how{
-      .t = state.steps, .loss_scale = scale_.scale, .decays = decays(piece.weight)};
+  const CpuAdamWStep how{.t = state.steps, .loss_scale = scale_.scale, .decays = decays(piece.weight)};
   const auto goes_back = [this, &state, begin = piece.begin, size = piece.size] {
     if (!state.device.defined()) return;
     to_device_.copy(state.device.narrow(0, begin, size), state.host.working.narrow(0, begin, size));
