@@ -94,6 +94,10 @@ TEST_CASE("phases send the multiples of the weights that the formulas state") {
   const auto three = traffic({"precision=bf16", "ranks=4", "accumulate=3", "zero=3"});
   CHECK(share(three.forward + three.backward) == close(3 * (2 + 2 + 2)));
   CHECK(three.update == 0);
+  const auto adapters = traffic({"precision=bf16", "ranks=4", "zero=3", "adapters=lora"});
+  const auto copied_adapters = traffic({"precision=bf16", "ranks=4", "zero=1", "adapters=lora"});
+  CHECK(adapters.update > 0);  // adapters are whole on every rank, and frozen weights are not updated
+  CHECK(adapters.update == copied_adapters.update);
   const auto wide = traffic({"precision=bf16", "ranks=4", "zero=3", "reduce=fp32"});
   CHECK(share(wide.forward + wide.backward) == close(2 + 2 + 4));
   const auto hybrid = traffic({"precision=bf16", "ranks=4", "zero=3", "zero_group=2"});

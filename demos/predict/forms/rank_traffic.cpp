@@ -42,8 +42,8 @@ class Lister {
   std::vector<Collective> take() {
     for (std::int64_t m = 0; m < step_.micro_batches; ++m) micro_batch(static_cast<std::uint16_t>(m));
     place_ = {.phase = Phase::kOptimizer};
-    const bool whole = step_.parallel.shares(Zero::kOptimizer) && !step_.parallel.shares(Zero::kWeights);
-    if (whole) {
+    const bool whole = !step_.parallel.shares(Zero::kWeights) || step_.adapters.kind != AdapterKind::kOff;
+    if (step_.parallel.shares(Zero::kOptimizer) && whole) {
       add(CollectiveKind::kAllGather, Axis::kShards, step_.trained_bytes() * outer_.sliced);
       each_layer([&] { add(CollectiveKind::kAllGather, Axis::kShards, step_.trained_bytes() * layer_.sliced); });
     }
@@ -75,7 +75,7 @@ class Lister {
     place_.layer = record::kNoLayer;
   }
 
-  // Frozen matrices are cut, too; adapters are not gathered.
+  // Frozen matrices are cut, too; adapters are whole on every rank.
   void gather_layer() {
     std::int64_t elements = 0;
     if (step_.adapters.kind != AdapterKind::kQlora)
