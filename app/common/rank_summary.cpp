@@ -1,10 +1,9 @@
-// Adds up the collectives of a rank's last step.
+// Reads peaks and the last step of each rank.
 #include "app/common/rank_summary.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/record/rows/collective.h"
 #include "demos/record/timeline.h"
 
 namespace headroom::app {
@@ -17,11 +16,7 @@ void add_last_step(RankSummary& summary, const record::Recording& recording) {
   for (const record::MetricSample& each : recording.metrics())
     if (each.step == step->step && each.kind == record::MetricKind::kStepNanoseconds)
       summary.step = static_cast<record::Nanoseconds>(each.value);
-  for (const record::Collective& each : recording.rows<record::Collective>()) {
-    if (each.step != step->step) continue;
-    summary.sent += record::sent_bytes(each);
-    summary.in_collectives += each.end - each.begin;
-  }
+  summary.collectives = record::sums_of(recording.collectives(), step->step);
 }
 
 }  // namespace
@@ -49,8 +44,8 @@ nlohmann::json ranks_json(const std::vector<RankSummary>& ranks) {
                    {"peak_bytes", each.peak},
                    {"peak_requested_bytes", each.requested},
                    {"peak_reserved_bytes", each.reserved},
-                   {"sent_bytes_per_step", each.sent},
-                   {"collective_nanoseconds_per_step", each.in_collectives},
+                   {"sent_bytes_per_step", each.collectives.sent},
+                   {"collective_nanoseconds_per_step", each.collectives.time},
                    {"step_nanoseconds", each.step}});
   return all;
 }
@@ -61,8 +56,9 @@ std::string ranks_text(const std::vector<RankSummary>& ranks) {
     text += fmt::format("  {:<9} peak {}", fmt::format("rank {}", each.rank), record::format_bytes(each.peak));
     if (each.reserved > 0) text += fmt::format(", reserved {}", record::format_bytes(each.reserved));
     if (each.step > 0)
-      text += fmt::format("; a step sends {} and spends {} of {} in collectives", record::format_bytes(each.sent),
-                          record::format_duration(each.in_collectives), record::format_duration(each.step));
+      text += fmt::format("; a step sends {} and spends {} of {} in collectives",
+                          record::format_bytes(each.collectives.sent), record::format_duration(each.collectives.time),
+                          record::format_duration(each.step));
     text += "\n";
   }
   return text;

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/record/ledger.h"
+#include "demos/record/rows/collective.h"
 #include "demos/record/units.h"
 
 namespace headroom::app {
@@ -16,8 +17,7 @@ struct RankSummary {
   std::int32_t rank = 0;
   record::Bytes peak = 0, requested = 0, reserved = 0;
   // In the last whole step; 0 without one.
-  record::Bytes sent = 0;                  // in a ring
-  record::Nanoseconds in_collectives = 0;  // includes waiting for other ranks; may overlap with other work
+  record::CollectiveSums collectives;
   record::Nanoseconds step = 0;
 };
 

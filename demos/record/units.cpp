@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/record/rows/collective.h"
 #include "demos/record/text.h"
 
 namespace headroom::record {
@@ -143,12 +142,6 @@ std::string_view label_of(Phase phase) {
   static constexpr std::array<std::string_view, kNumPhases> kLabels = {"set-up",   "forward",   "loss",   "recompute",
                                                                        "backward", "optimizer", "copies", "evaluation"};
   return name_in(kLabels, phase);
-}
-
-std::string_view label_of(CollectiveKind kind) {
-  static constexpr std::array<std::string_view, 8> kLabels = {"all-reduce", "reduce-scatter", "all-gather", "broadcast",
-                                                              "send",       "receive",        "all-to-all", "barrier"};
-  return name_in(kLabels, kind);
 }
 
 std::string format_bytes(Bytes bytes, int decimals) {

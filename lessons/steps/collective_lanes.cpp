@@ -17,13 +17,13 @@ using record::Recording;
 
 namespace {
 
-bool sums(record::CollectiveKind kind) {
+bool is_sum(record::CollectiveKind kind) {
   return kind == record::CollectiveKind::kAllReduce || kind == record::CollectiveKind::kReduceScatter;
 }
 
 // "gather"
 std::string_view short_name(record::CollectiveKind kind) {
-  if (sums(kind)) return "sum";
+  if (is_sum(kind)) return "sum";
   return kind == record::CollectiveKind::kAllGather ? "gather" : record::label_of(kind);
 }
 
@@ -43,7 +43,7 @@ TimeBox box_of(const Collective& each, double shift) {
   if (each.layer != record::kNoLayer) label += fmt::format(" {}", each.layer);
   return {.begin = static_cast<double>(each.begin) + shift,
           .end = static_cast<double>(each.end) + shift,
-          .work = sums(each.kind) ? Work::kSum : Work::kGather,
+          .work = is_sum(each.kind) ? Work::kSum : Work::kGather,
           .bytes = each.bytes,
           .label = std::move(label),
           .tip = tip_of(each)};
@@ -63,17 +63,9 @@ Lane lane_of(const Recording& run, std::int32_t step, const Axis& x, double shif
 }
 
 std::string note_of(const Recording& run, std::int32_t step) {
-  int count = 0;
-  record::Bytes sent = 0;
-  record::Nanoseconds time = 0;
-  for (const Collective& each : run.collectives()) {
-    if (each.step != step) continue;
-    ++count;
-    sent += record::sent_bytes(each);
-    time += each.end - each.begin;
-  }
-  return fmt::format("{} collectives send {} and take {}", count, record::format_bytes(sent),
-                     record::format_duration(time));
+  const record::CollectiveSums sums = record::sums_of(run.collectives(), step);
+  return fmt::format("{} collectives send {} and take {}", sums.count, record::format_bytes(sums.sent),
+                     record::format_duration(sums.time));
 }
 
 // Time from another rank's clock to the shown one's axis.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "demos/record/scope.h"
@@ -62,5 +63,13 @@ constexpr Bytes sent_bytes(const Collective& collective) {
   }
   return 0;
 }
+
+struct CollectiveSums {
+  int count = 0;
+  Bytes sent = 0;        // by this rank, in a ring
+  Nanoseconds time = 0;  // includes waiting for other ranks; may overlap with other work
+};
+// Of one step; `step` -1: of the whole run.
+CollectiveSums sums_of(std::span<const Collective> collectives, std::int32_t step);
 
 }  // namespace headroom::record

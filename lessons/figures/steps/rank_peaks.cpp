@@ -16,23 +16,6 @@ namespace {
 
 constexpr std::array kRankPeaksSchema{kShowParam, kStepParam};
 
-struct Sent {
-  record::Bytes bytes = 0;
-  record::Nanoseconds time = 0;
-  int count = 0;
-};
-
-Sent sent_in(const record::Recording& run, std::int32_t step) {
-  Sent sent;
-  for (const record::Collective& each : run.collectives()) {
-    if (step >= 0 && each.step != step) continue;
-    sent.bytes += record::sent_bytes(each);
-    sent.time += each.end - each.begin;
-    ++sent.count;
-  }
-  return sent;
-}
-
 void add_rank_peaks_panels(FigureData& figure, const FigureInput& input) {
   if (input.view.hidden) return figure.leave_empty(kPartOfAnswer);
   if (input.run->other_ranks().empty())
@@ -58,10 +41,10 @@ void add_rank_peaks_panels(FigureData& figure, const FigureInput& input) {
                                             !run.events().empty() &&
                                             run.events().back().kind == record::EventKind::kOutOfMemory,
                            .value = record::format_bytes(totals.allocated)});
-    const Sent sent = sent_in(run, shown.range.step);
+    const record::CollectiveSums sums = record::sums_of(run.collectives(), shown.range.step);
     table.rows.push_back(
         {.name = panel.rungs.back().label,
-         .cells = {std::to_string(sent.count), record::format_bytes(sent.bytes), record::format_duration(sent.time)}});
+         .cells = {std::to_string(sums.count), record::format_bytes(sums.sent), record::format_duration(sums.time)}});
   }
   panel.peaks = {.unit = AxisUnit::kBytes, .high = round_up_bytes(largest)};
   figure.add(std::move(panel));
