@@ -54,10 +54,10 @@ std::string planner_libraries(const EngineCommand& command) {
 
 class EngineBackend final : public RankEngine {
  public:
-  EngineBackend(EngineCommand command, Role role, RankPlace place = {})
+  EngineBackend(EngineCommand command, Role role, RankInGroup in_group = {})
       : engine_(std::move(command), role == Role::kRank ? Lifetime::kOnce : Lifetime::kRestarted),
         role_(role),
-        place_(std::move(place)) {}
+        in_group_(std::move(in_group)) {}
 
   Status start(const RunRequest& request) override;
   void cancel() override;
@@ -110,7 +110,7 @@ class EngineBackend final : public RankEngine {
 
   EngineProcess engine_;
   Role role_;
-  RankPlace place_;
+  RankInGroup in_group_;
   RunState state_ = RunState::kIdle;
   std::uint64_t run_ = 0;
   RunRequest request_;
@@ -151,8 +151,8 @@ void EngineBackend::prepare() {
       .provenance = engine_.facts(),
       .device = request_.device,
       .source = role_ == Role::kPlanner ? record::Source::kPredicted : record::Source::kLive,
-      .rank = place_.rank,
-      .ranks = place_.ranks,
+      .rank = in_group_.rank,
+      .ranks = in_group_.ranks,
   });
   file_.begin(request_.record_to);
   chunks_ = 0;
@@ -245,7 +245,7 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
 
 void EngineBackend::keep(std::span<const std::byte> chunk) {
   file_.append(chunk);
-  if (place_.take_chunk) place_.take_chunk(chunk);
+  if (in_group_.take_chunk) in_group_.take_chunk(chunk);
 }
 
 void EngineBackend::take(const protocol::Progress& progress) {
@@ -353,8 +353,8 @@ std::unique_ptr<Backend> make_engine_backend(EngineCommand command) {
   return std::make_unique<EngineBackend>(std::move(command), Role::kRunner);
 }
 
-std::unique_ptr<RankEngine> make_rank_engine(EngineCommand command, RankPlace place) {
-  return std::make_unique<EngineBackend>(std::move(command), Role::kRank, std::move(place));
+std::unique_ptr<RankEngine> make_rank_engine(EngineCommand command, RankInGroup in_group) {
+  return std::make_unique<EngineBackend>(std::move(command), Role::kRank, std::move(in_group));
 }
 
 std::unique_ptr<Backend> make_prediction(EngineCommand command) {

@@ -27,11 +27,11 @@ class RankEngine : public Backend {
   virtual void set_other_ranks(std::vector<std::shared_ptr<const record::Recording>> others) = 0;
 };
 
-struct RankPlace {
+struct RankInGroup {
   int rank = 0, ranks = 1;
   std::function<void(std::span<const std::byte>)> take_chunk;  // receives the recording's chunks, without the outcome
 };
 
-std::unique_ptr<RankEngine> make_rank_engine(EngineCommand command, RankPlace place);
+std::unique_ptr<RankEngine> make_rank_engine(EngineCommand command, RankInGroup in_group);
 
 }  // namespace headroom::backend
