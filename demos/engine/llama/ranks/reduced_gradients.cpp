@@ -81,9 +81,9 @@ void ReducedGradients::gradients_added(std::int64_t layer, bool last) {
     if (weight.whole.grad().defined()) waiting_bytes_ += static_cast<record::Bytes>(weight.whole.grad().nbytes());
   const bool full = waiting_bytes_ >= parallel_.bucket || layer == kOuterLayer;
   if (!full) return;
-  while (!running_.empty()) finish_oldest();
+  finish_running();
   start(last);
-  if (layer == kOuterLayer) finish_oldest();
+  if (layer == kOuterLayer) finish_running();
 }
 
 void ReducedGradients::start(bool last) {
@@ -102,8 +102,8 @@ void ReducedGradients::start(bool last) {
     }
   }
   start_sums(reduction);
-  reduction.done = (axes_.shards != nullptr ? axes_.shards : axes_.copies)->done();
-  running_.push_back(std::move(reduction));
+  reduction.done = axis().done();
+  running_ = std::move(reduction);
 }
 
 void ReducedGradients::start_sums(const Reduction& reduction) const {
@@ -121,15 +121,14 @@ void ReducedGradients::start_sums(const Reduction& reduction) const {
                         .slice = sum.summed.narrow(0, axes_.shards->rank() * cut.slice, cut.slice)});
     if (cut.rest > 0) wholes.push_back(sum.summed.narrow(0, sliced, cut.rest));
   }
-  Collectives& axis = *(axes_.shards != nullptr ? axes_.shards : axes_.copies);
-  axis.wait_for_device();
-  axis.reduce_scatter(slices);
-  axis.all_reduce(wholes);
+  axis().wait_for_device();
+  axis().reduce_scatter(slices);
+  axis().all_reduce(wholes);
 }
 
-void ReducedGradients::finish_oldest() {
-  const Reduction reduction = std::move(running_.front());
-  running_.pop_front();
+void ReducedGradients::finish_running() {
+  if (!running_) return;
+  const Reduction reduction = *std::exchange(running_, std::nullopt);
   reduction.done.device_waits();
   for (const Sum& sum : reduction.sums) keep_part(sum);
   if (!reduction.last) return;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -62,10 +62,12 @@ class ReducedGradients final : public LayerHooks {
     CopyDone done;
   };
 
+  // The axis that gradients are summed along in backward.
+  Collectives& axis() const { return *(axes_.shards != nullptr ? axes_.shards : axes_.copies); }
   bool each_micro_batch() const { return parallel_.shares(predict::Zero::kGradients); }
   void start(bool last);
   void start_sums(const Reduction& reduction) const;
-  void finish_oldest();
+  void finish_running();
   void keep_part(const Sum& sum) const;
   void keep_part(const Sum& sum, const at::Tensor& part, std::int64_t first, std::int64_t count) const;
   void sum_over_copies(const Reduction& reduction) const;
@@ -78,7 +80,7 @@ class ReducedGradients final : public LayerHooks {
   std::vector<LayerHooks*> then_;
   std::vector<std::int64_t> waiting_;  // layers that do not fill a bucket yet
   record::Bytes waiting_bytes_ = 0;
-  std::deque<Reduction> running_;
+  std::optional<Reduction> running_;
   std::map<std::int64_t, CopyDone> arrives_;  // updated weights, by layer
 };
 
