@@ -215,13 +215,13 @@ void TrainStepRun::State::build(const TrainStepRequest& request, const RunSettin
   const predict::StepSettings& step = request.settings();
   const llama::StoredWeights* const weights = request.weights() ? &*request.weights() : nullptr;
   const llama::StoredWeights* const read = setting.place.device.is_meta() ? nullptr : weights;
+  std::function<void(llama::LayerWeights&)> takes_layers;
+  if (ranks) takes_layers = ranks->layer_made(step.model, options);
   model = llama::make_model(step.model, step.fused, placement_of(step, setting.place), step.sequence, step.seed,
                             setting.cancel,
                             {.files = weights,
                              .adapters = step.adapters,
-                             .layer_made = ranks && step.parallel.shares(predict::Zero::kWeights)
-                                               ? ranks->layer_made(step.model, options)
-                                               : offload->layer_made(step.model, options)});
+                             .layer_made = takes_layers ? takes_layers : offload->layer_made(step.model, options)});
   model.tf32 = step.tf32();
   if (step.fp8())
     model.fp8 =
