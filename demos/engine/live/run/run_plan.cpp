@@ -58,9 +58,8 @@ void take_attention(RunPlan& plan, const Machine& machine) {
 }  // namespace
 
 int RunPlan::ranks_here(const Machine& machine) const {
-  if (!params.has("ranks")) return 1;
   const auto& rank = machine.facts().rank;
-  return rank && rank->local_ranks ? *rank->local_ranks : static_cast<int>(params.integer("ranks"));
+  return ranks > 1 && rank && rank->local_ranks ? *rank->local_ranks : ranks;
 }
 
 record::Result<RunPlan> understand(const protocol::StartRun& start, const Machine& machine) {
@@ -92,6 +91,7 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
       return Error{lack + "; " + alone, ErrorKind::kRefused};
     if (compose(plan.params)) plan.kernels_trouble = lack + ": this run uses PyTorch's operators instead.";
   }
+  if (demo->ranks != nullptr) plan.ranks = static_cast<int>(demo->ranks(plan.params));
   if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
   if (plan.params.has(predict::kExpandableSegments))
     plan.expandable_segments = plan.params.on(predict::kExpandableSegments);

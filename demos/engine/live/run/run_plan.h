@@ -18,6 +18,7 @@ struct RunPlan {
   // Device that the events name, although a planner's tensors are on meta.
   const protocol::DeviceFacts* device = nullptr;
   record::Bytes cap = 0;
+  int ranks = 1;  // processes of the run
   bool expandable_segments = false;
   std::string attention_taken;  // kernel that replaces attention=auto; empty: not auto
   std::string kernels_trouble;  // why our kernels do not run although requested
