@@ -27,10 +27,10 @@ ProcessBytes process_bytes(std::string_view gpu) {
 }
 
 ProcessBytes with_communicators(ProcessBytes process, const ParallelSettings& parallel) {
-  constexpr Bytes kKernels = 290 * record::kMiB, kPerBlock = 18 * record::kMiB, kBlocks = 4 + 16;
+  constexpr Bytes kKernels = 290 * record::kMiB, kPerBlock = 18 * record::kMiB;
   const int axes = (parallel.shards() > 1 ? 1 : 0) + (parallel.copies() > 1 ? 1 : 0);
   if (axes == 0) return process;
-  process.communicators = kKernels + axes * kBlocks * kPerBlock;
+  process.communicators = kKernels + axes * (kGatherBlocks + kSumBlocks) * kPerBlock;
   process.bytes += process.communicators;
   process.margin += process.communicators * 15 / 100;
   return process;

@@ -19,8 +19,8 @@ struct ProcessBytes {
   record::Bytes communicators = 0;  // part of `bytes`: NCCL's buffers
 };
 ProcessBytes process_bytes(std::string_view gpu);
-// Adds NCCL's buffers of a rank: 18 MiB per thread block of its two communicators per axis, 4 of them for gathers and
-// 16 for sums, and 290 MiB of kernels once; within 15 % (4 x H200, NCCL 2.28.9). Two axes: 1,010 MiB.
+// Adds NCCL's buffers of a rank: 18 MiB per thread block on each axis, and 290 MiB of kernels once (one
+// measurement on 4 x H200, NCCL 2.28.9). Two axes: 1,010 MiB. The margin grows by 15 % of them, which is assumed.
 ProcessBytes with_communicators(ProcessBytes process, const ParallelSettings& parallel);
 
 enum class Verdict : std::uint8_t {

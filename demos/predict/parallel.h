@@ -38,4 +38,10 @@ struct Cut {
 };
 Cut cut_of(std::int64_t elements, std::int64_t shards);
 
+// Thread blocks of NCCL's kernels, at most: a rank has two communicators per axis. Each block costs 18 MiB of device
+// memory and takes a multiprocessor from GEMMs: with 4 a gather runs next to GEMMs without slowing them; sums are slow
+// with few and slow GEMMs with any number (one measurement on 4 x H200, NCCL 2.28.9).
+inline constexpr int kGatherBlocks = 4;  // all-gather, broadcast
+inline constexpr int kSumBlocks = 16;    // all-reduce, reduce-scatter, barrier
+
 }  // namespace headroom::predict

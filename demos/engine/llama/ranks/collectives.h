@@ -115,17 +115,10 @@ struct CollectiveOptions {
   std::chrono::milliseconds timeout = std::chrono::hours(24);
 };
 
-// Thread blocks of an NCCL kernel, at most. Each costs 18 MiB of device memory and takes a multiprocessor from GEMMs:
-// with 4 a gather runs next to GEMMs without slowing them; sums are slow with few and slow GEMMs with any number.
-struct NcclSizes {
-  int gather_blocks = 4;  // all-gather, broadcast
-  int sum_blocks = 16;    // all-reduce, reduce-scatter, barrier
-};
-
 // These connect all ranks, and throw CollectiveError if they cannot. NCCL allocates its device memory now, so call it
 // before the weights are allocated. The device has an index.
 std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& place, at::Device device,
-                                                   CollectiveOptions options, NcclSizes sizes = {});
+                                                   CollectiveOptions options);
 // For tensors on the CPU.
 std::unique_ptr<Collectives> make_gloo_collectives(const protocol::RankPlace& place, CollectiveOptions options);
 // Only reports to the listener. For tensors on meta, as any rank of any number.

@@ -16,6 +16,7 @@
 
 #include "demos/engine/llama/ranks/collectives.h"
 #include "demos/engine/llama/ranks/rank_store.h"
+#include "demos/predict/parallel.h"
 
 namespace headroom::llama {
 namespace {
@@ -60,15 +61,15 @@ Group connect(const c10::intrusive_ptr<c10d::Store>& store, const char* name, co
 
 class NcclCollectives final : public Collectives {
  public:
-  NcclCollectives(const protocol::RankPlace& place, at::Device device, CollectiveOptions options, NcclSizes sizes)
+  NcclCollectives(const protocol::RankPlace& place, at::Device device, CollectiveOptions options)
       : Collectives(place.rank, place.ranks, options.axis, std::move(options.listener)),
         stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())),
         memory_(device_memory(sizeof(float) * static_cast<std::size_t>(place.ranks))),
         scratch_(at::from_blob(memory_.get(), {place.ranks}, at::device(device).dtype(at::kFloat))) {
     C10_CUDA_CHECK(cudaMemset(memory_.get(), 0, scratch_.nbytes()));
     const auto store = open_store(place, options);
-    gathers_ = connect(store, "gathers", place, device, sizes.gather_blocks, options.timeout);
-    sums_ = connect(store, "sums", place, device, sizes.sum_blocks, options.timeout);
+    gathers_ = connect(store, "gathers", place, device, predict::kGatherBlocks, options.timeout);
+    sums_ = connect(store, "sums", place, device, predict::kSumBlocks, options.timeout);
     connect_rings();
   }
 
@@ -179,11 +180,11 @@ class NcclCollectives final : public Collectives {
 }  // namespace
 
 std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& place, at::Device device,
-                                                   CollectiveOptions options, NcclSizes sizes) {
+                                                   CollectiveOptions options) {
   try {
     set_environment();
     const c10::cuda::CUDAGuard on_device(device);
-    return std::make_unique<NcclCollectives>(place, device, std::move(options), sizes);
+    return std::make_unique<NcclCollectives>(place, device, std::move(options));
   } catch (const std::exception& error) {
     throw not_connected(place, error);
   }
