@@ -1,9 +1,8 @@
 // Fetches layers one layer ahead, and frees them.
 #include "demos/engine/llama/host/offload_parameters.h"
 
-#include <algorithm>
-
 #include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/moving_layers.h"
 
 namespace headroom::llama {
 
@@ -13,16 +12,6 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 using record::Tag;
-
-// Forward takes layers in order; backward takes segments from last to first, and the layers of each in order.
-std::vector<std::int64_t> order_of_layers(std::int64_t layers, std::int64_t every) {
-  std::vector<std::int64_t> order;
-  for (std::int64_t i = 0; i < layers; ++i) order.push_back(i);
-  for (std::int64_t first = (layers - 1) / every * every; first >= 0; first -= every) {
-    for (std::int64_t i = first; i < std::min(first + every, layers); ++i) order.push_back(i);
-  }
-  return order;
-}
 
 Tag tag(Phase phase, std::size_t layer) {
   return {.phase = phase,
@@ -45,7 +34,6 @@ ParameterStream::~ParameterStream() { to_device_.finish(); }
 
 void ParameterStream::take(LayerWeights& weights) {
   const at::AutoGradMode grad_mode(false);
-  constexpr std::int64_t kAlignment = 128;  // elements; as separate tensors are aligned
   Layer layer;
   std::int64_t size = 0;
   for (const LayerMember& member : layer_members()) {
@@ -53,7 +41,7 @@ void ParameterStream::take(LayerWeights& weights) {
     if (!weight.defined()) continue;
     layer.weights.push_back(weight);
     layer.offsets.push_back(size);
-    size += (weight.numel() + kAlignment - 1) / kAlignment * kAlignment;
+    size += aligned_elements(weight.numel());
   }
   const Scope scope(tag(Phase::kSetup, layers_.size()));
   layer.host = arena_.empty({size}, layer.weights.front().scalar_type(), HostPages::kLocked);

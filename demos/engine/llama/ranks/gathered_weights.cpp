@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/moving_layers.h"
 
 namespace headroom::llama {
 
@@ -14,10 +15,6 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 using record::Tag;
-
-constexpr std::int64_t kAlignment = 128;  // elements; aligns weights in the buffer like separate tensors
-
-std::int64_t aligned(std::int64_t elements) { return (elements + kAlignment - 1) / kAlignment * kAlignment; }
 
 Tag tag(Phase phase, std::uint16_t layer, Op op) {
   return {.phase = phase,
@@ -42,13 +39,11 @@ GatheredWeights::GatheredWeights(const Config& config, const predict::ParallelSe
       ahead_(static_cast<std::size_t>(parallel.prefetch)),
       tied_(config.tie_word_embeddings),
       groups_(static_cast<std::size_t>(config.num_layers) + (tied_ ? 1 : 2)) {
-  const std::int64_t layers = config.num_layers, every = std::max<std::int64_t>(recompute_every, 1);
   order_.push_back(&outer(OuterPart::kEmbedding));
-  for (std::int64_t i = 0; i < layers; ++i) order_.push_back(&layer(i));
-  head_place_ = order_.size();
-  order_.push_back(&outer(OuterPart::kHead));
-  for (std::int64_t first = (layers - 1) / every * every; first >= 0; first -= every)
-    for (std::int64_t i = first; i < std::min(first + every, layers); ++i) order_.push_back(&layer(i));
+  for (const std::int64_t i : order_of_layers(config.num_layers, std::max<std::int64_t>(recompute_every, 1)))
+    order_.push_back(&layer(i));
+  head_place_ = static_cast<std::size_t>(config.num_layers) + 1;
+  order_.insert(order_.begin() + config.num_layers + 1, &outer(OuterPart::kHead));
 }
 
 GatheredWeights::Group& GatheredWeights::outer(OuterPart part) {
@@ -76,7 +71,7 @@ void GatheredWeights::cut(Group& group, std::vector<at::Tensor> matrices) {
   std::int64_t held = 0, whole = 0;
   for (const at::Tensor& matrix : matrices) {
     held += predict::cut_of(matrix.numel(), shards_.ranks()).held();
-    whole += aligned(matrix.numel());
+    whole += aligned_elements(matrix.numel());
   }
   const at::TensorOptions options = matrices.front().options().requires_grad(false);
   const auto made = [&](std::int64_t size, Op op) {
@@ -101,7 +96,7 @@ void GatheredWeights::cut(Group& group, std::vector<at::Tensor> matrices) {
                            .sliced = group.buffer.narrow(0, in_buffer, sliced),
                            .rest = group.buffer.narrow(0, in_buffer + sliced, cut.rest)});
     matrix.set_data(group.buffer.narrow(0, in_buffer, matrix.numel()).view(matrix.sizes()));
-    in_buffer += aligned(matrix.numel());
+    in_buffer += aligned_elements(matrix.numel());
   }
   set_memory(group.buffer, 0);
 }
