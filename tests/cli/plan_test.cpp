@@ -262,7 +262,7 @@ TEST_CASE("validate refuses a missing device, and a device next to a list") {
   CHECK(unknown.err.find("cpus") != std::string::npos);
   const Ran both = run_headroom({"validate", "--list", list, "--device", "cpu"}, options);
   CHECK(both.exit_code == 2);
-  CHECK(both.err.find("remove --seed, --count and --device") != std::string::npos);
+  CHECK(both.err.find("remove --seed, --count, --ranks and --device") != std::string::npos);
 }
 
 TEST_CASE("a plan for other code uses our step with that code's settings, and names them") {

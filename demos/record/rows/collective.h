@@ -69,7 +69,7 @@ struct CollectiveSums {
   Bytes sent = 0;        // by this rank, in a ring
   Nanoseconds time = 0;  // includes waiting for other ranks; may overlap with other work
 };
-// Of one step; `step` -1: of the whole run.
+// Returns the sums of one step, or of the whole run if `step` is -1.
 CollectiveSums sums_of(std::span<const Collective> collectives, std::int32_t step);
 
 }  // namespace headroom::record
