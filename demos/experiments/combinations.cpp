@@ -76,8 +76,7 @@ constexpr std::array kConflicts{
     Conflict{"zero", "3", "offload.parameters", "on", "both decide where a layer's weights are"},
     Conflict{"zero", "3", "cuda_graph", "on", "a graph replays fixed addresses, and gathered weights have new ones"},
     Conflict{"zero", "3", "gemm", "fp8", "fp8 codes of a weight are made from the whole weight"},
-    Conflict{"ranks", "!1", "save", "!", "all ranks would write to the same folder"},
-    Conflict{"ranks", "!1", "resume", "!", "a saved state is that of one rank"},
+    Conflict{"zero", "3", "save_merged", "on", "no rank has whole weights to merge adapters into"},
 
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters already have a low rank"},
     Conflict{"optimizer", "adamw_foreach", "precision", "fp16_mixed|bf16_mixed",

@@ -177,7 +177,8 @@ struct TrainStepRun::State {
   // Throws UnusableWeights and Cancelled.
   void build(const TrainStepRequest& request, const RunSetting& setting);
   // Restores the state from the folder `resume`, and reserves space in the folder `save`.
-  record::Status keep(const predict::StepSettings& step, const RunPlace& place);
+  // Throws CollectiveError.
+  record::Status keep(const predict::StepSettings& step, const RunSetting& setting);
 };
 
 record::Status TrainStepRun::State::read_text(const predict::StepSettings& step, const RunSetting& setting) {
@@ -231,11 +232,13 @@ void TrainStepRun::State::build(const TrainStepRequest& request, const RunSettin
   optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options, read, ranks.get());
 }
 
-record::Status TrainStepRun::State::keep(const predict::StepSettings& step, const RunPlace& place) {
-  if (place.device.is_meta()) return record::Ok{};
+record::Status TrainStepRun::State::keep(const predict::StepSettings& step, const RunSetting& setting) {
+  if (setting.place.device.is_meta()) return record::Ok{};
   const BuiltStep built{.settings = step,
                         .model = model,
                         .optimizer = *optimizer,
+                        .ranks = ranks.get(),
+                        .run = ranks ? setting.rank->run : "",
                         .ids = static_cast<std::int64_t>(evaluation.training().size())};
   if (!step.files.resume.empty()) {
     try {
@@ -280,6 +283,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const TrainSt
     if (request.weights() && !setting.place.device.is_meta())
       if (const auto tied = llama::check_tied_head(*request.weights(), step.model); !tied) return tied.error();
     state->build(request, setting);
+    if (const record::Status kept = state->keep(step, setting); !kept) return kept.error();
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   } catch (const llama::UnusableWeights& changed) {
@@ -287,7 +291,6 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const TrainSt
   } catch (const llama::CollectiveError& error) {
     return record::Error{error.what()};
   }
-  if (const record::Status kept = state->keep(step, setting.place); !kept) return kept.error();
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
 }
 

@@ -26,6 +26,7 @@ bool saves_adapters(const predict::StepSettings& settings) {
   return settings.adapters.kind != AdapterKind::kOff && !settings.files.save_merged;
 }
 
+// With several ranks, rank 0's fp8 scales are saved; the others' differ a little, and follow their own tensors again.
 std::vector<llama::StateTensor> state_of(const BuiltStep& step) {
   std::vector<llama::StateTensor> all = step.optimizer.state();
   if (!step.model.fp8) return all;
@@ -68,6 +69,18 @@ Status check_place(const llama::TrainingPlace& place, const BuiltStep& step) {
   return record::Ok{};
 }
 
+// The trained weights as this rank holds them: whole, or its parts.
+std::vector<llama::Parameter> held_weights(const BuiltStep& step) {
+  if (step.model.adapters.empty() && step.settings.parallel.shares(predict::Zero::kWeights))
+    return step.optimizer.optimizer().parameters();
+  return llama::trainable_parameters(step.model);
+}
+
+std::vector<llama::TensorToWrite> whole_model(const BuiltStep& step) {
+  return llama::whole_model(step.model,
+                            step.model.adapters.empty() ? held_weights(step) : llama::parameters(step.model));
+}
+
 }  // namespace
 
 record::Result<std::int64_t> resume(const BuiltStep& step) {
@@ -81,7 +94,8 @@ record::Result<std::int64_t> resume(const BuiltStep& step) {
     if (!config) return config.error();
     if (const Status same = llama::check_same(step.model.config, config.value(), folder); !same) return same.error();
   }
-  const std::vector<llama::StateTensor> trained = llama::trained_tensors(step.model), state = state_of(step);
+  const std::vector<llama::StateTensor> trained = llama::trained_tensors(step.model, held_weights(step)),
+                                        state = state_of(step);
   if (const Status read =
           llama::read_tensors(folder / (adapters ? kAdapterFile : kModelFile), llama::Holds::kWeights, trained, kCure);
       !read)
@@ -92,21 +106,42 @@ record::Result<std::int64_t> resume(const BuiltStep& step) {
   return place.value().steps;
 }
 
-record::Result<std::unique_ptr<StepSaver>> StepSaver::create(const BuiltStep& step) {
-  const predict::StepSettings& settings = step.settings;
-  auto folder = llama::NewFolder::create(settings.files.save);
-  if (!folder) return folder.error();
-  const llama::TrainingPlace place{.steps = 0, .seed = static_cast<std::int64_t>(settings.seed), .ids = step.ids};
-  std::unique_ptr<StepSaver> saver(new StepSaver(std::move(folder).value(), place, settings.files.save_state));
-  if (saves_adapters(settings))
-    saver->files_.emplace_back(kAdapterFile, to_write(llama::trained_tensors(step.model)));
+StepSaver::StepSaver(std::unique_ptr<llama::NewFolder> folder, const BuiltStep& step)
+    : folder_(std::move(folder)),
+      ranks_(step.ranks),
+      place_{.steps = 0, .seed = static_cast<std::int64_t>(step.settings.seed), .ids = step.ids},
+      with_place_(step.settings.files.save_state) {
+  if (saves_adapters(step.settings))
+    files_.emplace_back(kAdapterFile, to_write(llama::trained_tensors(step.model, held_weights(step))));
   else
-    saver->files_.emplace_back(kModelFile, llama::whole_model(step.model));
-  if (settings.files.save_state) saver->files_.emplace_back(llama::kStateFile, to_write(state_of(step)));
-  for (const llama::TensorFile& file : saver->files_)
-    if (const Status reserved = file.reserve(*saver->folder_); !reserved) return reserved.error();
+    files_.emplace_back(kModelFile, whole_model(step));
+  if (with_place_) files_.emplace_back(llama::kStateFile, to_write(state_of(step)));
+}
+
+record::Result<std::unique_ptr<StepSaver>> StepSaver::create(const BuiltStep& step) {
+  const std::string& path = step.settings.files.save;
+  const auto of_folder = [&](std::unique_ptr<llama::NewFolder> folder) {
+    return std::unique_ptr<StepSaver>(new StepSaver(std::move(folder), step));
+  };
+  if (step.ranks != nullptr && step.ranks->rank() != 0) {
+    auto saver = of_folder(llama::NewFolder::join(path, step.run));
+    step.ranks->barrier();  // until rank 0 has reserved the files
+    if (const Status opened = saver->reserve(); !opened) return opened.error();
+    return saver;
+  }
+  auto folder = llama::NewFolder::create(path, step.run);
+  if (!folder) return folder.error();
+  auto saver = of_folder(std::move(folder).value());
+  if (const Status reserved = saver->reserve(); !reserved) return reserved.error();
   if (const Status put = saver->put_texts(step); !put) return put.error();
+  if (step.ranks != nullptr) step.ranks->barrier();
   return saver;
+}
+
+Status StepSaver::reserve() {
+  for (const llama::TensorFile& file : files_)
+    if (const Status reserved = file.reserve(*folder_); !reserved) return reserved;
+  return record::Ok{};
 }
 
 // Called early: training does not change the texts.
@@ -130,8 +165,18 @@ Status StepSaver::put_texts(const BuiltStep& step) {
 }
 
 Status StepSaver::write(std::int64_t steps) {
+  const auto here = [this](const llama::TensorToWrite& tensor) {
+    if (ranks_ == nullptr) return true;
+    return tensor.part ? ranks_->in_first_copy() && !tensor.part->elsewhere : ranks_->rank() == 0;
+  };
   for (const llama::TensorFile& file : files_)
-    if (const Status written = file.write(*folder_); !written) return written;
+    if (const Status written = file.write(*folder_, here); !written) return written;
+  if (!folder_->created_here()) {
+    const Status flushed = folder_->flush();
+    if (flushed) ranks_->barrier();
+    return flushed;
+  }
+  if (ranks_ != nullptr) ranks_->barrier();  // until all parts are on disk
   place_.steps = steps;
   if (with_place_)
     if (const Status put = folder_->put(llama::kPlaceFile, llama::written_place(place_)); !put) return put;

@@ -1,6 +1,7 @@
 // Uses a temporary folder, posix_fallocate and renameat2.
 #include "demos/llama/files/new_folder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -30,6 +31,11 @@ fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 // Removes a trailing '/'.
 fs::path plain(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
+
+std::string beside_name(const fs::path& path, std::string run) {
+  std::ranges::replace(run, ' ', '-');
+  return plain(path).string() + "." + (run.empty() ? "XXXXXX" : run);
+}
 
 // Ignores SIGXFSZ, which would end the process when a write exceeds the file size limit.
 class NoSizeSignal {
@@ -61,27 +67,33 @@ Status NewFolder::check(const fs::path& path) {
   return Ok{};
 }
 
-record::Result<std::unique_ptr<NewFolder>> NewFolder::create(const fs::path& path) {
+record::Result<std::unique_ptr<NewFolder>> NewFolder::create(const fs::path& path, const std::string& run) {
   if (const Status free = check(path); !free) return free.error();
-  std::string beside = plain(path).string() + ".XXXXXX";
-  if (mkdtemp(beside.data()) == nullptr)
+  std::string beside = beside_name(path, run);
+  const bool made = run.empty() ? mkdtemp(beside.data()) != nullptr : ::mkdir(beside.c_str(), 0700) == 0;
+  if (!made)
     return Error{fmt::format("The folder {} cannot be created ({}); choose another one with save.", path.string(),
                              std::generic_category().message(errno)),
                  ErrorKind::kNotWritten};
   const mode_t mask = umask(0);
   umask(mask);
   ::chmod(beside.c_str(), 0777 & ~mask);  // mkdtemp makes private folders
-  return std::unique_ptr<NewFolder>(new NewFolder(plain(path), beside));
+  return std::unique_ptr<NewFolder>(new NewFolder(plain(path), beside, true));
 }
 
-NewFolder::NewFolder(fs::path path, fs::path beside) : path_(std::move(path)), beside_(std::move(beside)) {}
+std::unique_ptr<NewFolder> NewFolder::join(const fs::path& path, const std::string& run) {
+  return std::unique_ptr<NewFolder>(new NewFolder(plain(path), beside_name(path, run), false));
+}
+
+NewFolder::NewFolder(fs::path path, fs::path beside, bool created_here)
+    : path_(std::move(path)), beside_(std::move(beside)), created_here_(created_here) {}
 
 NewFolder::~NewFolder() {
   for (const auto& [file, descriptor] : files_) {
     ::close(descriptor);
-    if (!named_) ::unlink((beside_ / file).c_str());
+    if (created_here_ && !named_) ::unlink((beside_ / file).c_str());
   }
-  if (!named_) ::rmdir(beside_.c_str());
+  if (created_here_ && !named_) ::rmdir(beside_.c_str());
 }
 
 Error NewFolder::error(int number) const {
@@ -92,10 +104,16 @@ Error NewFolder::error(int number) const {
 
 Status NewFolder::reserve(const std::string& file, std::uint64_t bytes) {
   const NoSizeSignal quiet;
-  const int descriptor = ::open((beside_ / file).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int flags = created_here_ ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+  const int descriptor = ::open((beside_ / file).c_str(), flags | O_CLOEXEC, 0666);
+  if (descriptor < 0 && !created_here_)
+    return Error{fmt::format("Rank 0 created the folder {}, but this rank cannot open {} in it ({}): save to a folder "
+                             "that all hosts share.",
+                             path_.string(), file, std::generic_category().message(errno)),
+                 ErrorKind::kNotWritten};
   if (descriptor < 0) return error(errno);
   files_.emplace(file, descriptor);
-  const int failed = bytes == 0 ? 0 : posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  const int failed = bytes == 0 || !created_here_ ? 0 : posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
   return failed == 0 ? Status(Ok{}) : Status(error(failed));
 }
 
@@ -120,9 +138,14 @@ Status NewFolder::put(const std::string& file, std::string_view content) {
   return write(file, 0, std::as_bytes(std::span(content)));
 }
 
-Status NewFolder::commit() {
+Status NewFolder::flush() {
   for (const auto& [file, descriptor] : files_)
     if (::fsync(descriptor) != 0) return error(errno);
+  return Ok{};
+}
+
+Status NewFolder::commit() {
+  if (const Status flushed = flush(); !flushed) return flushed;
   (void)record::sync_folder(beside_);
   if (::renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
     if (errno == EEXIST) return check(path_).error();

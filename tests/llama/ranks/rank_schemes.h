@@ -84,4 +84,14 @@ inline std::vector<Settings> rank_settings(int ranks) {
   return all;
 }
 
+// The largest relative difference of losses that rounding explains. A sum of gradients in another order differs in the
+// last bits, which 16-bit weights round to whole steps of 2^-8.
+inline double tolerance(const Settings& settings) {
+  for (const std::string& setting : settings)
+    if (setting.starts_with("precision=") && setting != "precision=fp32") return 5e-3;
+  for (const std::string& setting : settings)
+    if (setting == "optimizer=adamw_8bit") return 1e-3;
+  return 1e-6;
+}
+
 }  // namespace headroom::tests

@@ -53,16 +53,6 @@ Settings alone(Settings settings, int ranks) {
   return tests::joined(std::move(settings), {"ranks=1", "zero=off", "batch=" + std::to_string(2 * ranks)});
 }
 
-// The largest relative difference of losses that rounding explains. A sum of gradients in another order differs in the
-// last bits, which 16-bit weights round to whole steps of 2^-8.
-double tolerance(const Settings& settings) {
-  for (const std::string& setting : settings)
-    if (setting.starts_with("precision=") && setting != "precision=fp32") return 5e-3;
-  for (const std::string& setting : settings)
-    if (setting == "optimizer=adamw_8bit") return 1e-3;
-  return 1e-6;
-}
-
 }  // namespace
 
 TEST_CASE("child: every scheme", "[.]") {
@@ -111,7 +101,7 @@ void check_ranks(int ranks, std::size_t least) {
       for (const double each : expected) {
         double loss = 0;
         losses >> loss;
-        CHECK(std::abs(loss / each - 1) <= tolerance(all[i]));
+        CHECK(std::abs(loss / each - 1) <= tests::tolerance(all[i]));
       }
       CHECK(difference(results_of(children, "log", i, rank), planned) == "");
     }

@@ -116,7 +116,7 @@ void HostAdamW::make_state(const Parameter& parameter) {
 void HostAdamW::fill_master(const Parameter& parameter, std::int64_t first, const at::Tensor& working,
                             at::Tensor master) const {
   master.copy_(working);
-  if (options_.adamw.stored) options_.adamw.stored(parameter, first, master);
+  if (options_.adamw.stored) options_.adamw.stored(parameter, parameter.first() + first, master);
 }
 
 std::int64_t HostAdamW::piece_size() const { return options_.in_file ? kPieceInFile : kPiece; }
@@ -284,9 +284,10 @@ std::vector<StateTensor> HostAdamW::state() {
     State& state = states_[i];
     const std::string& name = parameters()[i].name;
     all.push_back({name + ".steps", at::from_blob(&state.steps, {1}, at::kLong)});
-    if (!state.host.master.is_same(state.host.working)) append(all, name + ".master", state.host.master);
-    append(all, name + ".first_moment", state.host.first_moment);
-    append(all, name + ".second_moment", state.host.second_moment);
+    const std::optional<Part> part = in_blocks(parameters()[i].part, 1);
+    if (!state.host.master.is_same(state.host.working)) append(all, name + ".master", state.host.master, part);
+    append(all, name + ".first_moment", state.host.first_moment, part);
+    append(all, name + ".second_moment", state.host.second_moment, part);
   }
   if (!options_.loss_scale.defined()) return all;
   all.push_back({"loss_scale", at::from_blob(&scale_.scale, {1}, at::kFloat)});

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "demos/engine/llama/model/adapters.h"
 #include "demos/engine/llama/model/attention.h"
 #include "demos/engine/llama/model/fused.h"
+#include "demos/engine/llama/model/weights/state_tensor.h"
 #include "demos/llama/config.h"
 #include "demos/llama/files/hugging_face.h"
 #include "demos/llama/layer_weights.h"
@@ -74,11 +76,10 @@ struct Parameter {
   at::Tensor tensor;
   std::uint16_t layer = record::kNoLayer;
   std::uint16_t op = record::kNoOperator;
-  std::int64_t first = 0;          // of a part: its first element in the weight
-  bool part_of_matrix = false;     // 1-D
-  bool counted_elsewhere = false;  // another rank adds this part to the gradients' norm
+  std::optional<Part> part = {};  // 1-D; none: the whole weight
 
-  bool is_matrix() const { return tensor.dim() > 1 || part_of_matrix; }
+  bool is_matrix() const { return (part ? static_cast<std::int64_t>(part->shape.size()) : tensor.dim()) > 1; }
+  std::int64_t first() const { return part ? part->first : 0; }
 };
 
 // See experiments::RunPlace.

@@ -24,10 +24,12 @@ std::vector<StateTensor> AdamW8bit::state() {
   std::vector<StateTensor> all = AdamWFamily::state();
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const std::string& name = parameters()[i].name;
-    append(all, name + ".first_moment.codes", states_[i].m_codes);
-    append(all, name + ".first_moment.absmax", states_[i].m_absmax);
-    append(all, name + ".second_moment.codes", states_[i].v_codes);
-    append(all, name + ".second_moment.absmax", states_[i].v_absmax);
+    const std::optional<Part> codes = in_blocks(parameters()[i].part, 1),
+                              absmax = in_blocks(parameters()[i].part, kernels::kQuantisedBlock);
+    append(all, name + ".first_moment.codes", states_[i].m_codes, codes);
+    append(all, name + ".first_moment.absmax", states_[i].m_absmax, absmax);
+    append(all, name + ".second_moment.codes", states_[i].v_codes, codes);
+    append(all, name + ".second_moment.absmax", states_[i].v_absmax, absmax);
   }
   return all;
 }

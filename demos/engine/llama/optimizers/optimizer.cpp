@@ -52,7 +52,7 @@ AdamWFamily::AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& 
     const bool master = options_.masters && parameter.tensor.scalar_type() != at::kFloat;
     const record::Scope scope(state_tag(parameter, number_of(Op::kMaster)));
     masters_.push_back(master ? parameter.tensor.detach().to(at::kFloat) : at::Tensor());
-    if (master && options_.stored) options_.stored(parameter, parameter.first, masters_.back().view({-1}));
+    if (master && options_.stored) options_.stored(parameter, parameter.first(), masters_.back().view({-1}));
   }
   if (options_.clip > 0 && !this->parameters().empty()) {
     const record::Scope scope(record::Category::kOptimizerState, number_of(Op::kClip));
@@ -83,10 +83,11 @@ void AdamWFamily::end_step() {
 std::vector<StateTensor> AdamWFamily::state() {
   std::vector<StateTensor> all{{"steps", at::from_blob(&steps_, {1}, at::kLong)}};
   append(all, "step_count", step_count_);
-  for (std::size_t i = 0; i < masters_.size(); ++i) append(all, parameters()[i].name + ".master", masters_[i]);
+  for (std::size_t i = 0; i < masters_.size(); ++i)
+    append(all, parameters()[i].name + ".master", masters_[i], parameters()[i].part);
   for (std::size_t i = 0; i < moments_.size(); ++i) {
-    append(all, parameters()[i].name + ".first_moment", moments_[i].first);
-    append(all, parameters()[i].name + ".second_moment", moments_[i].second);
+    append(all, parameters()[i].name + ".first_moment", moments_[i].first, parameters()[i].part);
+    append(all, parameters()[i].name + ".second_moment", moments_[i].second, parameters()[i].part);
   }
   return all;
 }
@@ -118,7 +119,8 @@ const at::Tensor& AdamWFamily::clip_factor(std::span<const std::size_t> which) {
   }
   std::vector<at::Tensor> counted;
   for (const std::size_t i : which)
-    if (!parameters()[i].counted_elsewhere) counted.push_back(parameters()[i].tensor.grad());
+    if (const Parameter& each = parameters()[i]; !each.part || !each.part->elsewhere)
+      counted.push_back(each.tensor.grad());
   clip_sums_.zero_();
   kernels::sums_of_squares_(counted, clip_sums_);
   sum_over_shards()(clip_sums_);

@@ -46,13 +46,12 @@ std::vector<Parameter> ReducedGradients::parts(std::vector<Parameter> weights) {
     const auto add = [&](at::Tensor& part, const at::Tensor* held, std::int64_t first, std::int64_t count, bool once) {
       if (count == 0) return;
       part = held != nullptr ? *held : flat(each.tensor).narrow(0, first, count);
-      all.push_back({.name = each.name,
-                     .tensor = part,
-                     .layer = each.layer,
-                     .op = each.op,
-                     .first = first,
-                     .part_of_matrix = each.is_matrix(),
-                     .counted_elsewhere = !once && rank != 0});
+      all.push_back(
+          {.name = each.name,
+           .tensor = part,
+           .layer = each.layer,
+           .op = each.op,
+           .part = Part{.first = first, .shape = each.tensor.sizes().vec(), .elsewhere = !once && rank != 0}});
     };
     add(weight.slice, share == nullptr ? nullptr : &share->slice, rank * weight.cut.slice, weight.cut.slice, true);
     add(weight.rest, share == nullptr ? nullptr : &share->rest, sliced, weight.cut.rest, false);

@@ -26,6 +26,11 @@ StepRanks::StepRanks(const predict::ParallelSettings& parallel, int rank, const 
   if (copies > 1) copies_ = make(rank / shards, copies, record::Axis::kData, "copies" + std::to_string(rank % shards));
 }
 
+void StepRanks::barrier() {
+  if (shards_) shards_->barrier();
+  if (copies_) copies_->barrier();
+}
+
 std::function<void(LayerWeights&)> StepRanks::layer_made(const Config& config, const TrainOptions& step) {
   if (!parallel_.shares(predict::Zero::kWeights)) return {};
   gathered_ = std::make_unique<GatheredWeights>(config, parallel_, step.recompute_every, *shards_);

@@ -23,6 +23,10 @@ class StepRanks {
   StepRanks(const predict::ParallelSettings& parallel, int rank, const MakeCollectives& make);
 
   int rank() const { return rank_; }
+  // True for the ranks that share the first copy of the states.
+  bool in_first_copy() const { return rank_ < parallel_.shards(); }
+  // Returns once all ranks have called it.
+  void barrier();
   // Call before the model is made. Returns a function for ModelSource::layer_made, which may be empty.
   std::function<void(LayerWeights&)> layer_made(const Config& config, const TrainOptions& step);
   // Call after the model is made. Returns what the optimizer updates.

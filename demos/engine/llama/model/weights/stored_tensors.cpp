@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <future>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <c10/util/Exception.h>
@@ -126,10 +128,10 @@ std::string place_in(const std::vector<std::int64_t>& shape, std::uint64_t index
 
 }  // namespace
 
-void copy_weight(const StoredWeights& files, const std::string& name, const at::Tensor& into) {
+void copy_weight(const StoredWeights& files, const std::string& name, const at::Tensor& into, std::int64_t first) {
   const StoredTensor& stored = files.tensors.find(name)->second;
   const StoredType as = stored_type(into.scalar_type());
-  copy_pieces(files, stored, into, 0, [&](std::span<const std::byte> piece, std::uint64_t first) {
+  copy_pieces(files, stored, into, first, [&](std::span<const std::byte> piece, std::uint64_t before) {
     const auto found = first_not_finite(piece, stored.type, as);
     if (!found) return;
     const std::string what = words_of_not_finite(piece, *found, stored.type, as);
@@ -137,7 +139,7 @@ void copy_weight(const StoredWeights& files, const std::string& name, const at::
                                                            static_cast<std::size_t>(bytes_of(stored.type))),
                                              stored.type, stored.type);
     throw UnusableWeights(files.files[stored.file].string() + " has " + what + " in tensor " + name + " at " +
-                          place_in(stored.shape, first + *found) + ", so the loss would not be finite; " +
+                          place_in(stored.shape, before + *found) + ", so the loss would not be finite; " +
                           (too_large ? "use a precision with a wider range, such as bf16_mixed."
                                      : "download the file again, or use weights from before the training diverged."));
   });
@@ -155,25 +157,26 @@ record::Status read_tensors(const std::filesystem::path& file, Holds holds, std:
   const auto refused = [&](const std::string& what) {
     return record::Error{file.string() + " " + what + "; " + cure + "."};
   };
-  for (const auto& [name, tensor] : into) {
-    const auto found = files.tensors.find(name);
-    if (found == files.tensors.end()) return refused("has no tensor " + name);
+  std::set<std::string> names;
+  for (const StateTensor& each : into) {
+    const auto found = files.tensors.find(each.name);
+    if (found == files.tensors.end()) return refused("has no tensor " + each.name);
     const StoredTensor& stored = found->second;
-    const StoredType type = stored_type(tensor.scalar_type());
-    if (stored.type != type || stored.shape != tensor.sizes().vec())
-      return refused("has tensor " + name + " as " + words_of(stored.type, stored.shape) + ", but this run needs " +
-                     words_of(type, tensor.sizes().vec()));
+    const StoredType type = stored_type(each.tensor.scalar_type());
+    if (stored.type != type || stored.shape != each.whole_shape())
+      return refused("has tensor " + each.name + " as " + words_of(stored.type, stored.shape) +
+                     ", but this run needs " + words_of(type, each.whole_shape()));
+    names.insert(each.name);
   }
-  if (files.tensors.size() != into.size())
-    for (const auto& [name, stored] : files.tensors)
-      if (std::ranges::find(into, name, &StateTensor::name) == into.end())
-        return refused("has tensor " + name + ", but this run has no tensor with that name");
+  for (const auto& [name, stored] : files.tensors)
+    if (!names.contains(name)) return refused("has tensor " + name + ", but this run has no tensor with that name");
   const at::AutoGradMode grad_mode(false);
-  for (const auto& [name, tensor] : into) {
+  for (const StateTensor& each : into) {
+    const std::int64_t first = each.part ? each.part->first : 0;
     if (holds == Holds::kWeights)
-      copy_weight(files, name, tensor);
+      copy_weight(files, each.name, each.tensor, first);
     else
-      copy_stored(files, files.tensors.at(name), tensor);
+      copy_stored(files, files.tensors.at(each.name), each.tensor, first);
   }
   return record::Ok{};
 }
@@ -181,27 +184,39 @@ record::Status read_tensors(const std::filesystem::path& file, Holds holds, std:
 TensorToWrite to_write(const StateTensor& tensor) {
   return {.name = tensor.name,
           .type = tensor.tensor.scalar_type(),
-          .shape = tensor.tensor.sizes().vec(),
-          .value = [value = tensor.tensor] { return value; }};
+          .shape = tensor.whole_shape(),
+          .value = [value = tensor.tensor] { return value; },
+          .part = tensor.part};
 }
 
 TensorFile::TensorFile(std::string name, std::vector<TensorToWrite> tensors)
     : name_(std::move(name)), tensors_(std::move(tensors)) {
   std::vector<WrittenTensor> stored;
+  std::map<std::string, std::size_t> places;  // in `stored`
   for (const TensorToWrite& tensor : tensors_)
-    stored.push_back({.name = tensor.name, .type = stored_type(tensor.type), .shape = tensor.shape});
+    if (places.emplace(tensor.name, stored.size()).second)
+      stored.push_back({.name = tensor.name, .type = stored_type(tensor.type), .shape = tensor.shape});
   header_ = written_header(std::move(stored));
+  for (const TensorToWrite& tensor : tensors_) {
+    const std::int64_t first = tensor.part ? tensor.part->first : 0;
+    begins_.push_back(header_.tensors[places.at(tensor.name)].begin +
+                      static_cast<std::uint64_t>(first) * c10::elementSize(tensor.type));
+  }
 }
 
-record::Status TensorFile::reserve(NewFolder& folder) const { return folder.reserve(name_, header_.file_bytes); }
+record::Status TensorFile::reserve(NewFolder& folder) const {
+  const record::Status reserved = folder.reserve(name_, header_.file_bytes);
+  if (!reserved || !folder.created_here()) return reserved;
+  return folder.write(name_, 0, std::as_bytes(std::span(header_.bytes)));
+}
 
-record::Status TensorFile::write(NewFolder& folder) const {
+record::Status TensorFile::write(NewFolder& folder, const std::function<bool(const TensorToWrite&)>& here) const {
   const at::AutoGradMode grad_mode(false);
   TensorWriter writer(folder, name_);
-  if (const record::Status head = folder.write(name_, 0, std::as_bytes(std::span(header_.bytes))); !head) return head;
-  for (std::size_t i = 0; i < tensors_.size(); ++i)
-    if (const record::Status written = writer.write(tensors_[i].value(), header_.tensors[i].begin); !written)
-      return written;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    if (!here(tensors_[i])) continue;
+    if (const record::Status written = writer.write(tensors_[i].value(), begins_[i]); !written) return written;
+  }
   return writer.finish();
 }
 

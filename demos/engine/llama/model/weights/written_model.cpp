@@ -18,9 +18,10 @@ at::Tensor merged(const Projection& p, at::ScalarType type) {
 
 }  // namespace
 
-std::vector<TensorToWrite> whole_model(const Model& model) {
-  std::map<std::string, at::Tensor> weights;
-  for (const Parameter& parameter : parameters(model)) weights.emplace(parameter.name, parameter.tensor);
+std::vector<TensorToWrite> whole_model(const Model& model, std::span<const Parameter> held) {
+  std::multimap<std::string, TensorToWrite> weights;
+  for (const Parameter& each : held)
+    weights.emplace(each.name, to_write({.name = each.name, .tensor = each.tensor.detach(), .part = each.part}));
   std::map<std::string, Projection> beside;
   for (std::size_t i = 0; i < model.adapters.size(); ++i)
     for (std::size_t k = 0; k < kProjectionKinds; ++k) {
@@ -32,18 +33,20 @@ std::vector<TensorToWrite> whole_model(const Model& model) {
   std::vector<TensorToWrite> all;
   for (const WeightShape& weight : weight_shapes(model.config)) {
     const auto adapted = beside.find(weight.name);
-    if (adapted == beside.end())
-      all.push_back(to_write({weight.name, weights.at(weight.name)}));
-    else
+    if (adapted != beside.end()) {
       all.push_back({weight.name, type, weight.shape, [p = adapted->second, type] { return merged(p, type); }});
+      continue;
+    }
+    const auto [begin, end] = weights.equal_range(weight.name);
+    for (auto part = begin; part != end; ++part) all.push_back(part->second);
   }
   return all;
 }
 
-std::vector<StateTensor> trained_tensors(const Model& model) {
+std::vector<StateTensor> trained_tensors(const Model& model, std::span<const Parameter> held) {
   const std::string prefix = model.adapters.empty() ? "" : "base_model.model.";
   std::vector<StateTensor> all;
-  for (const Parameter& parameter : trainable_parameters(model)) append(all, prefix + parameter.name, parameter.tensor);
+  for (const Parameter& each : held) append(all, prefix + each.name, each.tensor, each.part);
   return all;
 }
 
