@@ -113,7 +113,8 @@ backend::RunRequest run_request(std::string_view demo, record::Params params) {
   const experiments::DemoInfo* const info = experiments::find_demo(demo);
   if (info != nullptr && info->traced != nullptr) request.engine.traced = info->traced(request.params);
   if (info != nullptr && info->patience != nullptr)
-    request.engine.patience = std::chrono::seconds(info->patience(request.params));
+    if (const std::int64_t seconds = info->patience(request.params); seconds > 0)
+      request.engine.patience = std::chrono::seconds(seconds);
   if (info != nullptr && info->ranks != nullptr) request.engine.ranks = static_cast<int>(info->ranks(request.params));
   return request;
 }

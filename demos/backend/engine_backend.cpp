@@ -74,6 +74,8 @@ class EngineBackend final : public RankEngine {
 
   void end(Outcome outcome) override;
   const std::optional<EngineDied>& death() const override { return death_; }
+  std::uint64_t collectives() const override { return engine_.collectives(); }
+  std::optional<std::string> silence() const override;
   void set_other_ranks(std::vector<std::shared_ptr<const Recording>> others) override {
     recording_->set_other_ranks(std::move(others));
   }
@@ -105,7 +107,7 @@ class EngineBackend final : public RankEngine {
   void escalate(Clock::time_point now);
   std::optional<Clock::time_point> deadline() const;
   void check_deadline(Clock::time_point now);
-  bool show_doing(Clock::time_point now);
+  bool show_doing();
   void set_alarm(Clock::time_point now);
 
   EngineProcess engine_;
@@ -177,7 +179,7 @@ void EngineBackend::cancel() {
   state_ = RunState::kCancelling;
   doing_ = "stopping";
   ask_to_stop(now);
-  show_doing(now);
+  show_doing();
   set_alarm(now);
 }
 
@@ -224,7 +226,7 @@ bool EngineBackend::poll() {
   if (active() && engine_.trouble()) finish({.kind = OutcomeKind::kEngineLost, .message = *engine_.trouble()});
   escalate(now);
   check_deadline(now);
-  const bool said = show_doing(now);
+  const bool said = show_doing();
   set_alarm(now);
   return !events.empty() || said || was_ready != engine_.ready() || had_trouble != engine_.trouble().has_value();
 }
@@ -331,8 +333,12 @@ void EngineBackend::end(Outcome outcome) {
   conclude(std::move(outcome));
 }
 
-bool EngineBackend::show_doing(Clock::time_point now) {
-  std::string doing = active() && sent_ ? engine_.silence(now).value_or(doing_) : doing_;
+std::optional<std::string> EngineBackend::silence() const {
+  return active() && sent_ ? engine_.silence(Clock::now()) : std::nullopt;
+}
+
+bool EngineBackend::show_doing() {
+  std::string doing = silence().value_or(doing_);
   if (doing == progress_.doing) return false;
   progress_.doing = std::move(doing);
   return true;

@@ -23,6 +23,10 @@ class RankEngine : public Backend {
   virtual void end(record::Outcome outcome) = 0;
   // Empty while the process lives.
   virtual const std::optional<EngineDied>& death() const = 0;
+  // Collectives that the run has begun.
+  virtual std::uint64_t collectives() const = 0;
+  // A sentence for the user while the process is silent or its work makes no progress.
+  virtual std::optional<std::string> silence() const = 0;
   // Names the other ranks' recordings in this rank's. Call after start().
   virtual void set_other_ranks(std::vector<std::shared_ptr<const record::Recording>> others) = 0;
 };

@@ -128,6 +128,7 @@ void EngineProcess::take_messages(Clock::time_point now, std::vector<EngineEvent
     else {
       const auto* heartbeat = std::get_if<protocol::Heartbeat>(&decoded.value());
       if (!heartbeat || std::exchange(beats_, heartbeat->beats) != heartbeat->beats) worked_at_ = now;
+      if (heartbeat) collectives_ = heartbeat->collectives;
       if (heartbeat) continue;
       between_runs_ = std::holds_alternative<protocol::RunFinished>(decoded.value());
       events.emplace_back(std::move(decoded).value());

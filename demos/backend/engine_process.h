@@ -62,6 +62,8 @@ class EngineProcess {
   std::string other_build() const;
   // A sentence for the user while the engine is silent or its worker makes no progress.
   std::optional<std::string> silence(Clock::time_point now) const;
+  // Collectives that the run had begun at the last heartbeat.
+  std::uint64_t collectives() const { return collectives_; }
   // Restarts both timers of silence().
   void expect_work(Clock::time_point now) { heard_at_ = worked_at_ = now; }
 
@@ -84,7 +86,7 @@ class EngineProcess {
   bool ordered_ = false;
   bool between_runs_ = false;  // no message since the last run finished
   std::string fault_;          // why we killed the process unasked
-  std::uint64_t beats_ = 0;
+  std::uint64_t beats_ = 0, collectives_ = 0;
   int refusals_ = 0;
   Clock::time_point started_at_{}, heard_at_{}, worked_at_{};
   std::optional<Clock::time_point> closed_at_;

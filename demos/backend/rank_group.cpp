@@ -111,6 +111,7 @@ class RankGroup final : public Backend {
   void end(const std::vector<Outcome>& outcomes);
   void update();
   std::optional<Clock::time_point> deadline() const;
+  std::size_t slowest_rank() const;
   Outcome stuck() const;
 
   EngineCommand command_;
@@ -282,14 +283,27 @@ Outcome RankGroup::cancelled() const {
   return {.kind = OutcomeKind::kCancelled, .message = "Cancelled."};
 }
 
+// The rank that the others wait for: the one that has begun the fewest collectives, and among these the first to stop.
+std::size_t RankGroup::slowest_rank() const {
+  const auto place_of = [&](std::size_t rank) {
+    return std::tuple(finished(rank), engines_[rank]->collectives(), last_mark_time(*recordings_[rank]));
+  };
+  std::size_t slowest = 0;
+  for (std::size_t rank = 1; rank < engines_.size(); ++rank)
+    if (place_of(rank) < place_of(slowest)) slowest = rank;
+  return slowest;
+}
+
 Outcome RankGroup::stuck() const {
-  std::optional<std::size_t> odd;
-  for (std::size_t rank = 0; rank < engines_.size(); ++rank)
-    if (!finished(rank) && (!odd || last_mark_time(*recordings_[rank]) < last_mark_time(*recordings_[*odd])))
-      odd = rank;
+  const std::size_t odd = slowest_rank();
+  const std::uint64_t begun = engines_[odd]->collectives();
+  const bool others_wait =
+      std::ranges::any_of(engines_, [&](const auto& engine) { return engine->collectives() > begun; });
   return {.kind = OutcomeKind::kFailed,
-          .message = fmt::format("No rank made progress for {} s. Rank {} stopped first, {}; all ranks were stopped.",
-                                 patience_->count(), *odd, last_place(*recordings_[*odd]))};
+          .message = fmt::format(
+              "No rank made progress for {} s. Rank {} stopped first, {}{}; all ranks were stopped.",
+              patience_->count(), odd, last_place(*recordings_[odd]),
+              others_wait ? fmt::format(", before collective {}, in which other ranks wait for it", begun + 1) : "")};
 }
 
 void RankGroup::end_with(const Outcome& outcome) { end(std::vector<Outcome>(engines_.size(), outcome)); }
@@ -307,6 +321,8 @@ void RankGroup::update() {
   const RankEngine& first = *engines_.front();
   progress_ = first.progress();
   if (first.state() == RunState::kFinished && !all_finished()) progress_.doing = "waiting for the other ranks";
+  if (const std::size_t rank = slowest_rank(); const auto silence = engines_[rank]->silence())
+    progress_.doing = fmt::format("waiting for rank {}: {}", rank, *silence);
   if (!first.devices().empty()) machine_ = {.devices = first.devices(), .facts = first.facts()};
   const auto starting = [](const auto& engine) { return engine->state() == RunState::kStarting; };
   if (state_ != RunState::kCancelling)

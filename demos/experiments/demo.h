@@ -19,7 +19,7 @@ struct DemoInfo {
   bool trains = false;         // true: a training step, with the parameters of predict::StepSettings
   record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // null: writes no file
   bool (*traced)(const record::Params& params) = nullptr;                  // null: never traces its kernels
-  // Seconds without progress after which the run's engine is killed; null: never.
+  // Seconds without progress after which the run's engines are killed; null or 0: never.
   std::int64_t (*patience)(const record::Params& params) = nullptr;
   std::int64_t (*ranks)(const record::Params& params) = nullptr;  // processes of a run; null: one
 };

@@ -83,6 +83,7 @@ void fields(Io& io, RunFinished& message) {
 template <class Io>
 void fields(Io& io, Heartbeat& message) {
   io.counter("beats", message.beats);
+  io.counter("collectives", message.collectives);
 }
 
 template <class Io>

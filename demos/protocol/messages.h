@@ -15,7 +15,7 @@
 
 namespace headroom::protocol {
 
-inline constexpr int kVersion = 2;
+inline constexpr int kVersion = 3;
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{16} << 20;
 inline constexpr int kMaxDepth = 64;
 
@@ -75,6 +75,7 @@ struct RunFinished {
 // hung one.
 struct Heartbeat {
   std::uint64_t beats = 0;
+  std::uint64_t collectives = 0;  // that the run has begun
 };
 
 // Rejects a message. `run` 0: no run in particular.

@@ -131,7 +131,7 @@ TEST_CASE("a program that is not an engine of this version is reported as troubl
       {{"headroom-engine-that-is-not-there"}, "No such file or directory"},
       {{HEADROOM_SOURCE_DIR "/CMakeLists.txt"}, "Permission denied"},
       {{"echo", "Welcome to this machine"}, "does not behave like an engine"},
-      {{FAKE_ENGINE, "--other-version"}, "protocol version 1; this program speaks 2"},
+      {{FAKE_ENGINE, "--other-version"}, "protocol version 1; this program speaks 3"},
       {{FAKE_ENGINE, "--chunk-first"}, "its first message is not a greeting"},
   }));
   CAPTURE(arguments);

@@ -220,7 +220,7 @@ void take(const protocol::Message& message, std::optional<Run>& run) {
     for (auto body = reader.next(); !body.empty(); body = reader.next())
       if (const auto message = protocol::decode(body)) take(message.value(), run);
     if (run && !play(*run)) run.reset();
-    send(protocol::Heartbeat{++beats});
+    send(protocol::Heartbeat{.beats = ++beats, .collectives = run ? static_cast<std::uint64_t>(run->part) : 0});
   }
 }
 

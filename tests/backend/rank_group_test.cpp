@@ -276,7 +276,8 @@ TEST_CASE("of ranks that make no progress the one that stopped first is named") 
   const record::Outcome outcome = group.run(request);
   CHECK(outcome.kind == OutcomeKind::kFailed);
   CHECK(outcome.message ==
-        "No rank made progress for 1 s. Rank 1 stopped first, in step 3, layer 2, forward; all ranks were stopped.");
+        "No rank made progress for 1 s. Rank 1 stopped first, in step 3, layer 2, forward, before "
+        "collective 3, in which other ranks wait for it; all ranks were stopped.");
   group.check_nothing_left();
   group.check_outcome(outcome);
 }

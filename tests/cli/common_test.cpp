@@ -53,6 +53,8 @@ TEST_CASE("A run's demo decides which engine process it needs") {
   CHECK(request("train_step", {"trace=on"}).engine.traced);
   CHECK(request("launches", {}).engine.traced);
   CHECK_FALSE(request("train_step", {"trace=on"}).engine.patience);
+  CHECK_FALSE(request("train_step", {"ranks=2", "deadline=0"}).engine.patience);
+  CHECK(request("train_step", {"ranks=2", "deadline=60"}).engine.patience == std::chrono::seconds(60));
   CHECK(request("edit_kernel", {"deadline=7"}).engine.patience == std::chrono::seconds(7));
   CHECK(request("train_step", {"device=cuda"}).device == record::DeviceKind::kGpu);
   CHECK(request("train_step", {"device=auto"}).device == record::DeviceKind::kCpu);

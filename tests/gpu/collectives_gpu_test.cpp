@@ -30,7 +30,7 @@ class Child {
     c10::cuda::set_device(device_.index());
     collectives_ = llama::make_nccl_collectives(
         tests::place_of_child(), device_,
-        {.listener = [this](IssuedCollective issued) { heard_.push_back(std::move(issued)); }});
+        {.listener = {.issued = [this](IssuedCollective issued) { heard_.push_back(std::move(issued)); }}});
   }
 
   llama::Collectives& collectives() { return *collectives_; }

@@ -170,7 +170,7 @@ TEST_CASE("a value that is not a map, or a map without kind or version, is refus
 }
 
 TEST_CASE("another version and an unknown kind are refused by name") {
-  CHECK(refusal_of(json{{"version", 1}, {"kind", "shutdown"}}).find("version 1; this program speaks 2") !=
+  CHECK(refusal_of(json{{"version", 1}, {"kind", "shutdown"}}).find("version 1; this program speaks 3") !=
         std::string::npos);
   CHECK(refusal_of(json{{"version", "1"}, {"kind", "shutdown"}}).find("version is not an integer") !=
         std::string::npos);

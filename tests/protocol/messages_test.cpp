@@ -46,7 +46,8 @@ TEST_CASE("a parameter that is not UTF-8, such as a file's name, arrives byte fo
 
 TEST_CASE("cancel, heartbeat and refusal arrive") {
   CHECK(round_trip(Cancel{kMaxRun}).run == kMaxRun);
-  CHECK(round_trip(Heartbeat{kMaxRun}).beats == kMaxRun);
+  CHECK(round_trip(Heartbeat{.beats = kMaxRun}).beats == kMaxRun);
+  CHECK(round_trip(Heartbeat{.collectives = 412}).collectives == 412);
   const Refusal heard = round_trip(Refusal{.run = 3, .reason = "»batch« is too large"});
   CHECK(heard.run == 3);
   CHECK(heard.reason == "»batch« is too large");

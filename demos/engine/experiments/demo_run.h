@@ -51,7 +51,8 @@ struct RunSetting {
   record::Bytes host_memory = 0;                 // available in addition to device memory; 0: unknown
   MemoryMeter* memory = nullptr;                 // null: not measured; not owned
   std::optional<protocol::RankPlace> rank = {};  // none: this process is not one of several ranks
-  std::function<void(llama::IssuedCollective)> collective_issued = {};  // may be empty
+  std::function<void()> collective_begins = {};  // may be empty, as the next
+  std::function<void(llama::IssuedCollective)> collective_issued = {};
 };
 
 inline bool is_set(const std::atomic<bool>* cancel) {

@@ -108,7 +108,7 @@ constexpr std::chrono::milliseconds kUnwatched = std::chrono::minutes(5);
 llama::MakeCollectives connector(const protocol::RankPlace& place, const std::string& run, const RunSetting& setting) {
   return [place, run, &setting](int rank, int ranks, record::Axis axis,
                                 const std::string& group) -> std::unique_ptr<llama::Collectives> {
-    const llama::CollectiveListener listener = setting.collective_issued;
+    const llama::CollectiveListener listener{.begins = setting.collective_begins, .issued = setting.collective_issued};
     if (setting.place.device.is_meta()) return llama::make_planned_collectives(rank, ranks, axis, listener);
     protocol::RankPlace among = place;
     among.rank = rank;

@@ -197,6 +197,9 @@ constexpr std::array kTrainStepSchema{
     folded(kRanks, unset("one layer", size_in_bytes("bucket", "Bucket",
                                                     "Least size of gradients that are summed together; 0: one layer's",
                                                     1024, 64.0 * 1024 * 1024 * 1024, 0))),
+    folded(kRanks, unset("never", linear(number("deadline", "Deadline", "s",
+                                                "Several ranks are stopped after this long without progress; 0: never",
+                                                0, 86400, 600)))),
     folded(kAdapter,
            own(choice("adapters", "Adapters", "Train two thin matrices per frozen weight instead of the weight",
                       kChoicesOf<predict::kAdapters>),
@@ -307,6 +310,9 @@ record::Bytes state_bytes(const record::Params& params) {
 
 std::int64_t ranks_of(const record::Params& params) { return params.integer("ranks"); }
 
+// One rank waits for nobody.
+std::int64_t patience_of(const record::Params& params) { return ranks_of(params) > 1 ? params.integer("deadline") : 0; }
+
 }  // namespace
 
 extern const DemoInfo kTrainStep;
@@ -318,6 +324,7 @@ constinit const DemoInfo kTrainStep = {
     .trains = true,
     .written_bytes = &state_bytes,
     .traced = &trace_is_on,
+    .patience = &patience_of,
     .ranks = &ranks_of,
 };
 

@@ -142,14 +142,16 @@ TEST_CASE("planned collectives on meta report what gloo reports") {
         return 0;
       },
       [&](int rank) {
-        return CollectiveOptions{.listener = [&heard, rank](IssuedCollective issued) {
+        const auto hears = [&heard, rank](IssuedCollective issued) {
           heard[static_cast<std::size_t>(rank)].push_back(std::move(issued));
-        }};
+        };
+        return CollectiveOptions{.listener = {.issued = hears}};
       });
   for (int rank = 0; rank < kRanks; ++rank) {
     std::vector<IssuedCollective> planned;
     const auto collectives = llama::make_planned_collectives(
-        rank, kRanks, record::Axis::kShards, [&](IssuedCollective issued) { planned.push_back(std::move(issued)); });
+        rank, kRanks, record::Axis::kShards,
+        {.issued = [&](IssuedCollective issued) { planned.push_back(std::move(issued)); }});
     issue_all_kinds(*collectives, at::kMeta);
     CHECK(texts(planned) == texts(heard[static_cast<std::size_t>(rank)]));
     for (const IssuedCollective& each : planned) CHECK((each.begin == each.issued && each.end == each.issued));

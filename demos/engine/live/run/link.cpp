@@ -205,7 +205,7 @@ void Link::send_chunk(std::uint64_t run, std::vector<std::byte> chunk) {
 
 bool Link::full() const { return outgoing_bytes_ >= kMostOutgoing; }
 
-void Link::beat() { send(protocol::Heartbeat{.beats = worker_.beats()}); }
+void Link::beat() { send(protocol::Heartbeat{.beats = worker_.beats(), .collectives = worker_.collectives()}); }
 
 void Link::send(const Message& message) {
   outgoing_.push_back(protocol::encode(message));

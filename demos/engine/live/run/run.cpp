@@ -220,7 +220,8 @@ experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& contex
   return {.place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
           .course_text = context.course_text,
           .cancel = &context.cancel,
-          .rank = context.machine.facts().rank};
+          .rank = context.machine.facts().rank,
+          .collective_begins = [&context] { context.collectives.fetch_add(1, std::memory_order_relaxed); }};
 }
 
 // Frees all the demo's tensors before returning.

@@ -19,8 +19,9 @@ struct RunContext {
   RunFeed& feed;
   const std::filesystem::path& course_text;
   const std::atomic<bool>& cancel;
-  std::atomic<std::uint64_t>& beats;  // incremented at every mark
-  std::atomic<bool>& computes;        // true if the worker thread, not a GPU, computes
+  std::atomic<std::uint64_t>& beats;        // incremented at every mark
+  std::atomic<std::uint64_t>& collectives;  // incremented at the beginning of each
+  std::atomic<bool>& computes;              // true if the worker thread, not a GPU, computes
 };
 
 // Exit codes after a run that left the process unfit for another run.

@@ -89,6 +89,7 @@ void Worker::work() {
       running_ = start.run;
       cancel_ = false;
     }
+    collectives_ = 0;
     feed_.begin(start.run);
     RunResult result = run_demo(start, {.machine = machine,
                                         .sink = sink_,
@@ -96,6 +97,7 @@ void Worker::work() {
                                         .course_text = course_text_,
                                         .cancel = cancel_,
                                         .beats = beats_,
+                                        .collectives = collectives_,
                                         .computes = computes_});
     computes_ = false;
     if (result.retire) retired_ = *result.retire;

@@ -35,6 +35,8 @@ class Worker {
   // GEMM, or the creation of a large model's weights, can take minutes. A thread that waits for a GPU spins, so its
   // time does not count.
   std::uint64_t beats();
+  // Collectives that the run has begun; a rank that waits for others has begun one more than they.
+  std::uint64_t collectives() const { return collectives_; }
   // Exit code after a run that this process must not outlive; set before its outcome is sent.
   std::optional<int> retired() const;
 
@@ -48,6 +50,7 @@ class Worker {
   const MachineFacts facts_;
   const std::filesystem::path course_text_;
   std::atomic<std::uint64_t> beats_{0};
+  std::atomic<std::uint64_t> collectives_{0};
   std::atomic<bool> computes_{false};
   std::atomic<std::uint64_t> tenths_{0};  // tenths of a second of processor time
   std::atomic<bool> cancel_{false};

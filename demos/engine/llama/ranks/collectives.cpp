@@ -73,6 +73,7 @@ void Collectives::issue(const Call& call) {
   issued.sequence = next_++;
   issued.tag = record::current_tag();
   issued.issued = issued.begin = issued.end = std::chrono::steady_clock::now();
+  if (listener_.begins) listener_.begins();
   try {
     const at::NoGradGuard no_grad;
     run(call, issued);
@@ -81,7 +82,7 @@ void Collectives::issue(const Call& call) {
     throw CollectiveError("Rank " + std::to_string(rank_) + " could not finish " + name_of(issued) + ": " +
                           cause_of(error) + ".");
   }
-  if (listener_) listener_(std::move(issued));
+  if (listener_.issued) listener_.issued(std::move(issued));
 }
 
 }  // namespace headroom::llama

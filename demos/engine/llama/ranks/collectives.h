@@ -46,8 +46,11 @@ struct IssuedCollective {
   TimingEvent device_begin, device_end;
 };
 
-// Receives each collective once it is queued on a GPU, or complete on the CPU. Called by the issuing thread.
-using CollectiveListener = std::function<void(IssuedCollective)>;
+// Called by the issuing thread; both may be empty.
+struct CollectiveListener {
+  std::function<void()> begins = {};                  // before a call may wait for other ranks
+  std::function<void(IssuedCollective)> issued = {};  // when it is queued on a GPU, or complete on the CPU
+};
 
 // All ranks issue the same collectives in the same order. On a GPU they run in this order on a communication stream;
 // their tensors must be kept until they are done. On the CPU a call returns when the collective is complete. Calls
@@ -105,7 +108,7 @@ class Collectives {
 };
 
 struct CollectiveOptions {
-  CollectiveListener listener;  // may be empty
+  CollectiveListener listener;
   Axis axis = Axis::kShards;
   // Separates this group of ranks from others of the same store, such as earlier runs. A file name.
   std::string group = "ranks";
