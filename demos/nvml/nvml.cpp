@@ -24,6 +24,8 @@ struct ProcessInfo {  // nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcess
   unsigned gpu_instance, compute_instance;
 };
 constexpr unsigned long long kNotAvailable = ~0ull;
+constexpr int kReads = 0;        // nvmlGpuP2PCapsIndex_t
+constexpr unsigned kLinks = 18;  // NVML_NVLINK_MAX_LINKS
 
 }  // namespace
 
@@ -112,6 +114,24 @@ std::optional<std::int64_t> Driver::power_milliwatts() const {
   unsigned milliwatts = 0;
   if (call("nvmlDeviceGetPowerUsage", device_, &milliwatts) != kSuccess) return std::nullopt;
   return milliwatts;
+}
+
+std::optional<bool> Driver::reaches(unsigned other) const {
+  void* device = nullptr;
+  int status = 0;  // nvmlGpuP2PStatus_t
+  if (call("nvmlDeviceGetHandleByIndex_v2", other, &device) != kSuccess ||
+      call("nvmlDeviceGetP2PStatus", device_, device, kReads, &status) != kSuccess)
+    return std::nullopt;
+  return status == 0;
+}
+
+int Driver::nvlinks() const {
+  int links = 0;
+  for (unsigned link = 0; link < kLinks; ++link) {
+    int active = 0;  // nvmlEnableState_t
+    if (call("nvmlDeviceGetNvLinkState", device_, link, &active) == kSuccess && active == 1) ++links;
+  }
+  return links;
 }
 
 }  // namespace headroom::nvml

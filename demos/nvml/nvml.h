@@ -36,6 +36,10 @@ class Driver {
   std::optional<record::Bytes> process_bytes(std::uint32_t pid) const;
   std::optional<int> utilisation_percent() const;
   std::optional<std::int64_t> power_milliwatts() const;
+  // True if this GPU can read the memory of another one directly.
+  std::optional<bool> reaches(unsigned other) const;
+  // Active NVLinks; 0 also if the driver does not report them.
+  int nvlinks() const;
 
  private:
   Driver() = default;

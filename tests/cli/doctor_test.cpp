@@ -77,6 +77,19 @@ TEST_CASE("doctor names a script's unknown technique with file and line") {
   CHECK_FALSE(holds(ran.out, "record.sh:1"));
 }
 
+TEST_CASE("doctor reports how several GPUs reach each other") {
+  CHECK(holds(check_of("ranks", with_driver("580.82.07", "1"))["value"], "1 GPU: runs of several ranks use the CPU"));
+  const json four = check_of("ranks", with_driver("580.82.07", "4"));
+  CHECK(four["status"] == "ok");
+  CHECK(holds(four["value"], "up to 4 GPUs, 12 NVLinks each"));
+  CHECK(holds(four["value"], "all read each other's memory"));
+  RunOptions options = with_driver("580.82.07", "4");
+  options.environment["FAKE_APART"] = "2";
+  const json apart = check_of("ranks", options);
+  CHECK(apart["status"] == "note");
+  CHECK(holds(apart["value"], "GPUs 0 and 2 do not read each other's memory"));
+}
+
 TEST_CASE("doctor reports what the driver supports") {
   const json good = check_of("driver", with_driver("580.82.07", "1"));
   CHECK(good["status"] == "ok");

@@ -90,6 +90,31 @@ Check check_driver() {
   return {"driver", Health::kOk, std::move(value), ""};
 }
 
+// How the GPUs of a run of several ranks reach each other. NCCL's multicast is off in our engines, because it can take
+// GPUs of shared hosts out of service.
+Check check_ranks(const std::map<std::string, std::string>& engine) {
+  auto driver = nvml::Driver::open();
+  const unsigned count = driver ? driver->device_count() : 0;
+  if (count < 2)
+    return {"ranks", Health::kOk,
+            fmt::format("{} GPU{}: runs of several ranks use the CPU (device=cpu)", count, count == 1 ? "" : "s"), ""};
+  std::string value = fmt::format("up to {} GPUs", count), apart;
+  int fewest_links = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (!driver->select(i)) continue;
+    fewest_links = i == 0 ? driver->nvlinks() : std::min(fewest_links, driver->nvlinks());
+    for (unsigned other = 0; other < count; ++other)
+      if (other != i && apart.empty() && driver->reaches(other) == false) apart = fmt::format("{} and {}", i, other);
+  }
+  value += fewest_links > 0 ? fmt::format(", {} NVLinks each", fewest_links) : ", no NVLinks";
+  if (const std::string nccl = record::fact_of(engine, "nccl"); !nccl.empty())
+    value += fmt::format("; NCCL {}, multicast off", nccl);
+  if (apart.empty()) return {"ranks", Health::kOk, value + "; all read each other's memory", ""};
+  return {"ranks", Health::kNote,
+          fmt::format("{}; GPUs {} do not read each other's memory, so sums are slow", value, apart),
+          "compare `nvidia-smi topo -p2p r`; a container needs all GPUs, and the host's IOMMU may have to be off"};
+}
+
 // Empty if this process is not one of several ranks.
 std::vector<Check> check_launcher() {
   const auto launch = protocol::read_launch(protocol::environment_variable);
@@ -275,7 +300,7 @@ record::Result<ExitCode> doctor(const CommonOptions& options) {
                             check_system()};
   const Check driver = check_driver();
   for (Check& check : check_launcher()) checks.push_back(std::move(check));
-  checks.insert(checks.end(), {engine.check, driver, check_devices(engine, driver)});
+  checks.insert(checks.end(), {engine.check, driver, check_devices(engine, driver), check_ranks(engine.facts)});
   for (Check& check : check_assets()) checks.push_back(std::move(check));
   for (Check& check : check_pages()) checks.push_back(std::move(check));
   for (Check& check : check_scripts()) checks.push_back(std::move(check));

@@ -1,12 +1,12 @@
 // Replaces NVIDIA's management library (libnvidia-ml.so.1): driver version $FAKE_DRIVER, $FAKE_GPUS GPUs of 80 GiB,
-// 79 of them free. 0 is NVML_SUCCESS.
+// 79 of them free, with 12 NVLinks; GPU $FAKE_APART reaches no other. 0 is NVML_SUCCESS.
 #include <cstdio>
 #include <cstdlib>
 
 namespace {
 
 unsigned gpus() { return static_cast<unsigned>(std::atoi(std::getenv("FAKE_GPUS"))); }
-int the_gpu = 0;
+int all_gpus[64];
 
 }  // namespace
 
@@ -25,8 +25,20 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   return 0;
 }
 
-int nvmlDeviceGetHandleByIndex_v2(unsigned, void** device) {
-  *device = &the_gpu;
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  *device = &all_gpus[index];
+  return 0;
+}
+
+int nvmlDeviceGetNvLinkState(void*, unsigned link, int* active) {
+  *active = link < 12;
+  return 0;
+}
+
+int nvmlDeviceGetP2PStatus(void* one, void* other, int, int* status) {
+  const char* const apart = std::getenv("FAKE_APART");
+  int* const gpu = apart == nullptr ? nullptr : &all_gpus[std::atoi(apart)];
+  *status = gpu != nullptr && (one == gpu || other == gpu);
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <nccl.h>
 #include <sched.h>
 #include <torch/version.h>
 
@@ -109,8 +110,12 @@ MachineFacts machine_facts(bool look_for_gpu) {
   machine.available_memory = [] { return host_memory().available; };
   machine.devices.push_back(cpu_facts());
   machine.facts = {
-      {"cpu", cpu_model()},     {"cuda", cuda_version(CUDART_VERSION)},    {"revision", std::string(build::revision())},
-      {"torch", TORCH_VERSION}, {"version", std::string(build::kVersion)},
+      {"cpu", cpu_model()},
+      {"cuda", cuda_version(CUDART_VERSION)},
+      {"revision", std::string(build::revision())},
+      {"nccl", fmt::format("{}.{}.{}", NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH)},
+      {"torch", TORCH_VERSION},
+      {"version", std::string(build::kVersion)},
   };
   for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG"}) {
     if (const char* value = std::getenv(name)) machine.facts[name] = value;
