@@ -46,12 +46,13 @@ class MemoryMeter {
 
 struct RunSetting {
   RunPlace place;
-  std::filesystem::path course_text;             // default training text
-  const std::atomic<bool>* cancel = nullptr;     // may be null; polled between layers or cases; not owned
-  record::Bytes host_memory = 0;                 // available in addition to device memory; 0: unknown
-  MemoryMeter* memory = nullptr;                 // null: not measured; not owned
-  std::optional<protocol::RankPlace> rank = {};  // none: this process is not one of several ranks
-  std::function<void()> collective_begins = {};  // may be empty, as the next
+  std::filesystem::path course_text;              // default training text
+  const std::atomic<bool>* cancel = nullptr;      // may be null; polled between layers or cases; not owned
+  record::Bytes host_memory = 0;                  // available in addition to device memory; 0: unknown
+  MemoryMeter* memory = nullptr;                  // null: not measured; not owned
+  std::optional<protocol::RankPlace> rank = {};   // none: this process is not one of several ranks
+  std::map<std::string, std::string> alike = {};  // what all ranks must share
+  std::function<void()> collective_begins = {};   // may be empty, as the next
   std::function<void(llama::IssuedCollective)> collective_issued = {};
 };
 

@@ -115,7 +115,8 @@ llama::MakeCollectives connector(const protocol::RankPlace& place, const std::st
     among.ranks = ranks;
     if (place.one_host()) among.local_ranks = ranks;
     if (place.rank != 0) among.launcher_serves = true;  // the first of all ranks serves every group
-    llama::CollectiveOptions options{.listener = listener, .axis = axis, .group = run + "." + group};
+    llama::CollectiveOptions options{
+        .listener = listener, .axis = axis, .alike = setting.alike, .group = run + "." + group};
     if (!place.watched) options.timeout = kUnwatched;
     return setting.place.device.is_cuda() ? llama::make_nccl_collectives(among, setting.place.device, options)
                                           : llama::make_gloo_collectives(among, options);

@@ -197,6 +197,25 @@ TEST_CASE("collectives allocate no tensor") {
   }
 }
 
+TEST_CASE("ranks that were not started alike are refused, and the difference is named") {
+  const tests::TemporaryFolder folder;
+  const std::vector<std::map<std::string, std::string>> alike{
+      {{"zero", "3"}, {"seq", "64"}}, {{"zero", "3"}, {"seq", "64"}}, {{"zero", "2"}, {"seq", "64"}}};
+  const std::vector<std::string> errors = tests::in_threads<std::string>(3, [&](int rank) -> std::string {
+    CollectiveOptions options{.alike = alike[static_cast<std::size_t>(rank)]};
+    options.start_timeout = std::chrono::seconds(2);  // the others wait for the refused rank
+    try {
+      llama::make_gloo_collectives(tests::place_in(folder.path().string(), rank, 3), options);
+    } catch (const llama::CollectiveError& error) {
+      return error.what();
+    }
+    return "";
+  });
+  CHECK(errors[2] ==
+        "Rank 2 has zero=2, but the first rank has 3: start all ranks with the same program and settings.");
+  CHECK(errors[1] != "");
+}
+
 TEST_CASE("tensors that do not fit their slices are refused") {
   const auto collectives = llama::make_planned_collectives(1, 3, record::Axis::kShards, {});
   const auto refused = [&](const at::Tensor& whole, const at::Tensor& slice) {

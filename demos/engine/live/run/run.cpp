@@ -20,6 +20,7 @@
 #include "demos/engine/live/run/sampler.h"
 #include "demos/engine/live/trace/operator_trace.h"
 #include "demos/record/scope.h"
+#include "headroom_build.h"
 
 namespace headroom::live {
 
@@ -216,11 +217,20 @@ c10::Device torch_device(const RunPlan& plan, const Machine& machine) {
   return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
+// What all ranks must share.
+std::map<std::string, std::string> alike_of(const RunPlan& plan) {
+  std::map<std::string, std::string> all = plan.params.to_map();
+  all.erase("cap");  // each rank has a card of its own
+  all["revision"] = build::revision();
+  return all;
+}
+
 experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& context) {
   return {.place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
           .course_text = context.course_text,
           .cancel = &context.cancel,
           .rank = context.machine.facts().rank,
+          .alike = alike_of(plan),
           .collective_begins = [&context] { context.collectives.fetch_add(1, std::memory_order_relaxed); }};
 }
 

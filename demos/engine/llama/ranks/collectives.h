@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -110,6 +111,7 @@ class Collectives {
 struct CollectiveOptions {
   CollectiveListener listener;
   Axis axis = Axis::kShards;
+  std::map<std::string, std::string> alike = {};  // the build and the settings, which must be equal on all ranks
   // Separates this group of ranks from others of the same store, such as earlier runs. A file name.
   std::string group = "ranks";
   std::chrono::milliseconds start_timeout = std::chrono::minutes(5);  // until all ranks have started
@@ -118,7 +120,7 @@ struct CollectiveOptions {
   std::chrono::milliseconds timeout = std::chrono::hours(24);
 };
 
-// These connect all ranks, and throw CollectiveError if they cannot. NCCL allocates its device memory now, so call it
+// These connect all ranks, and throw CollectiveError if they cannot or were not started alike. NCCL allocates its device memory now, so call it
 // before the weights are allocated. The device has an index.
 std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& place, at::Device device,
                                                    CollectiveOptions options);

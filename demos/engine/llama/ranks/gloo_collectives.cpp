@@ -107,6 +107,8 @@ class GlooCollectives final : public Collectives {
 std::unique_ptr<Collectives> make_gloo_collectives(const protocol::RankPlace& place, CollectiveOptions options) {
   try {
     return std::make_unique<GlooCollectives>(place, std::move(options));
+  } catch (const CollectiveError&) {
+    throw;
   } catch (const std::exception& error) {
     throw not_connected(place, error);
   }

@@ -185,6 +185,8 @@ std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& pl
     set_environment();
     const c10::cuda::CUDAGuard on_device(device);
     return std::make_unique<NcclCollectives>(place, device, std::move(options));
+  } catch (const CollectiveError&) {
+    throw;
   } catch (const std::exception& error) {
     throw not_connected(place, error);
   }

@@ -8,7 +8,7 @@
 namespace headroom::llama {
 
 // Opens the store for the options' group: a file on one host, otherwise a TCP server, which rank 0 runs unless the
-// launcher does. Throws c10d's errors.
+// launcher does. Throws c10d's errors, and CollectiveError if this rank was not started like rank 0.
 c10::intrusive_ptr<c10d::Store> open_store(const protocol::RankPlace& place, const CollectiveOptions& options);
 
 }  // namespace headroom::llama
