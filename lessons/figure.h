@@ -132,7 +132,8 @@ struct View {
 };
 
 struct FigureInput {
-  const record::Ledger* run = nullptr;                 // null: nothing recorded yet
+  const record::Ledger* run = nullptr;                 // rank 0's, or build()'s choice; null: nothing recorded yet
+  std::vector<const record::Ledger*> ranks = {};       // all ranks of the run; set by build()
   const record::Ledger* baseline = nullptr;            // run A, if pinned
   const record::Params* params = nullptr;              // the figure's parameters; null: defaults
   const record::Params* settings = nullptr;            // the reader's settings; null: the run's

@@ -9,6 +9,7 @@
 
 #include "demos/record/units.h"
 #include "lessons/panels/file_table.h"
+#include "lessons/panels/set_param.h"
 
 namespace headroom::lessons {
 
@@ -22,10 +23,6 @@ enum class BoxState : std::uint8_t {
   kChanged,     // different from the compared model
   kZero,        // a bit that is 0
   kOne,         // a bit that is 1
-};
-
-struct SetParam {
-  std::string key, value;
 };
 
 struct DiagramBox {

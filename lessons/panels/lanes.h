@@ -10,6 +10,7 @@
 #include "demos/record/rows/mem_event.h"
 #include "lessons/panels/axis.h"
 #include "lessons/panels/file_table.h"
+#include "lessons/panels/set_param.h"
 
 namespace headroom::lessons {
 
@@ -35,6 +36,7 @@ struct Lane {
   bool thin = false;
   bool baseline = false;  // belongs to the compared run
   std::vector<TimeBox> boxes;
+  std::optional<SetParam> action = {};  // of a click on the label
 };
 
 // An arrow from a launch to its kernel, or from an operation to its backward operation.

@@ -2,6 +2,7 @@
 #include "lessons/steps/collective_lanes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/record/rows/collective.h"
+#include "lessons/params.h"
 
 namespace headroom::lessons {
 
@@ -80,22 +82,25 @@ double shift_of(const Recording& other, const Recording& shown, record::Nanoseco
 
 }  // namespace
 
-bool add_collective_lanes(Lanes& panel, const Recording& shown, const record::StepRange& range, record::TimeAxis axis) {
+bool add_collective_lanes(Lanes& panel, std::span<const record::Ledger* const> ranks, const Recording& shown,
+                          const record::StepRange& range, record::TimeAxis axis) {
   if (range.step < 0 || axis == record::TimeAxis::kEvent || range.first_mark >= shown.marks().size()) return false;
   const record::Mark& mark = shown.marks()[range.first_mark];
   const record::Nanoseconds origin = axis == record::TimeAxis::kHost ? mark.host_time : mark.device_time;
-  Lane own = lane_of(shown, range.step, panel.x, -static_cast<double>(origin));
-  if (own.boxes.empty()) return false;
-  own.label = fmt::format("Rank {}", shown.info().rank);
-  own.note = note_of(shown, range.step);
-  panel.lanes.push_back(std::move(own));
-  for (const auto& rank : shown.other_ranks()) {
-    const Recording& other = *rank;
-    Lane lane = lane_of(other, range.step, panel.x, shift_of(other, shown, origin, range.step));
-    lane.label = fmt::format("Rank {}", other.info().rank);
-    lane.thin = true;
-    panel.lanes.push_back(std::move(lane));
+  std::vector<Lane> lanes;
+  for (const record::Ledger* const rank : ranks) {
+    const Recording& each = rank->recording();
+    const bool own = &each == &shown;
+    const double shift = own ? -static_cast<double>(origin) : shift_of(each, shown, origin, range.step);
+    Lane lane = lane_of(each, range.step, panel.x, shift);
+    if (own && lane.boxes.empty()) return false;
+    lane.label = fmt::format("Rank {}", each.info().rank);
+    lane.thin = !own;
+    if (!own) lane.action = SetParam{std::string(kRankParam.key), std::to_string(each.info().rank)};
+    lanes.push_back(std::move(lane));
   }
+  lanes.front().note = note_of(shown, range.step);
+  std::ranges::move(lanes, std::back_inserter(panel.lanes));
   return true;
 }
 

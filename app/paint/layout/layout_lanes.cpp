@@ -150,6 +150,13 @@ std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::
     sheet.horizontal(Layer::kGround, rect.x0, rect.x1, rect.y1, palette.grid, sheet.line_px(1));
     sheet.text_mid(Layer::kAxes, kMediumType, palette.text2, lane.label, map.plot.x0 - sheet.px(8), rect.center_y(),
                    Anchor::kEnd);
+    if (lane.action) {
+      const float left = map.plot.x0 - sheet.px(8) - sheet.width(kMediumType, lane.label);
+      sheet.scene().hits.push_back({.rect = {left, rect.y0, map.plot.x0, rect.y1},
+                                    .category = {},
+                                    .tip = "Show " + lane.label,
+                                    .action = lane.action});
+    }
     for (const TimeBox& box : lane.boxes) lay_out_box(sheet, map, box, rect);
     rows.push_back(rect);
     y += sizes.lane * share_of(lane) + sizes.gap;

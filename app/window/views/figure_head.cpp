@@ -12,6 +12,7 @@
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
 #include "demos/experiments/demo.h"
+#include "lessons/params.h"
 
 namespace headroom::app::window {
 
@@ -194,8 +195,12 @@ std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page)
   std::vector<const record::ParamSpec*> specs;
   if (page.shows_prediction()) return specs;
   const record::Params& params = page.figures().params();
+  const page::RunOnShow* const run = page.runs().shown_run();
+  const bool has_ranks = run != nullptr && !run->ledger->other_ranks().empty();
   for (const record::ParamSpec& spec : params.schema())
-    if (spec.key != "show" && spec.key != lessons::kFrameKey && params.in_use(spec.key)) specs.push_back(&spec);
+    if (spec.key != "show" && spec.key != lessons::kFrameKey && params.in_use(spec.key) &&
+        (has_ranks || spec.key != lessons::kRankParam.key))
+      specs.push_back(&spec);
   return specs;
 }
 

@@ -29,6 +29,7 @@ constexpr std::array kAddressSpaceSchema{
     experiments::needs(frame_param(kFrames), "at", "frames"),
     kShowParam,
     kStepParam,
+    kRankParam,
 };
 
 Bytes limit_of(const record::RunInfo& info) { return info.cap > 0 ? info.cap : info.device_memory; }

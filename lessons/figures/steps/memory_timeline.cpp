@@ -37,6 +37,7 @@ constexpr std::array kMemoryTimelineSchema{
                         kAxisChoices, "phase"),
     kShowParam,
     kStepParam,
+    kRankParam,
 };
 
 // A limit this many times the data would flatten the plot, so it is named but not drawn.
@@ -359,8 +360,9 @@ void add_memory_timeline_panels(FigureData& figure, const FigureInput& input) {
   if (compared) other.emplace(beside(shot, *input.baseline));
   const StepSpans step(recording, shot.shown.range, shot.map.axis());
   const bool traced = add_lanes_below(lanes, step, shot.view, other ? &*other : nullptr);
-  const bool ranks = add_collective_lanes(lanes, recording, shot.shown.range, shot.map.axis());
+  const bool ranks = add_collective_lanes(lanes, input.ranks, recording, shot.shown.range, shot.map.axis());
   if (traced || ranks) figure.head.title = fmt::format("Memory and {} of one step", traced ? "kernels" : "collectives");
+  if (recording.info().ranks > 1) figure.head.title += fmt::format(", rank {}", recording.info().rank);
   if (traced || ranks) figure.add(std::move(lanes));
 }
 

@@ -18,7 +18,7 @@ namespace {
 using record::Bytes;
 using record::Category;
 
-constexpr std::array kPeakByCategorySchema{kShowParam, kStepParam};
+constexpr std::array kPeakByCategorySchema{kShowParam, kStepParam, kRankParam};
 
 std::string percent(Bytes part, Bytes whole) {
   const double share = whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;

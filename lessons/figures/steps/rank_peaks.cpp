@@ -21,13 +21,11 @@ void add_rank_peaks_panels(FigureData& figure, const FigureInput& input) {
   if (input.run->other_ranks().empty())
     return figure.leave_empty("This run has one rank: set GPUs (ranks) to 2 or more, and run it.");
   Rungs panel;
-  Table table{.head = "Collectives of the step",
+  Table table{.head = "Collectives",
               .columns = {"collectives", "sent", "time in them"},
               .foot = "A ring is assumed for the bytes sent; the time includes waiting for other ranks."};
   double largest = 0;
-  std::vector<const record::Ledger*> ranks{input.run};
-  for (const record::Ledger& other : input.run->other_ranks()) ranks.push_back(&other);
-  for (const record::Ledger* const rank : ranks) {
+  for (const record::Ledger* const rank : input.ranks) {
     const record::Recording& run = rank->recording();
     const ShownRange shown = shown_range(run, *input.params);
     if (!shown.empty_reason.empty()) return figure.leave_empty(shown.empty_reason);

@@ -55,7 +55,7 @@ TEST_CASE("collectives of all ranks are lanes on the memory's axis") {
   const record::Recording run = made_run();
   const record::Ledger ledger(run);
   const lessons::FigureData data = lessons::find_figure("memory_timeline")->build({.run = &ledger});
-  CHECK(data.head.title == "Memory and collectives of one step");
+  CHECK(data.head.title == "Memory and collectives of one step, rank 0");
   const auto* const lanes = lessons::panel_of<lessons::Lanes>(data);
   REQUIRE(lanes != nullptr);
   REQUIRE(lanes->lanes.size() == 2);
@@ -70,6 +70,31 @@ TEST_CASE("collectives of all ranks are lanes on the memory's axis") {
   CHECK(lanes->lanes[0].boxes[1].label == "sum");
   // On the common clock, rank 1's collectives are 1,000 ns earlier, before the axis.
   CHECK(lanes->lanes[1].boxes.empty());
+}
+
+TEST_CASE("a figure shows the rank that its parameter names, and a lane's name sets it") {
+  const record::Recording run = made_run();
+  const record::Ledger ledger(run);
+  const lessons::Figure& figure = *lessons::find_figure("memory_timeline");
+  record::Params params(figure.schema);
+  const auto first = figure.build({.run = &ledger, .params = &params});
+  const auto& action = lessons::panel_of<lessons::Lanes>(first)->lanes[1].action;
+  REQUIRE(action);
+  REQUIRE(params.set(action->key, action->value).ok());
+  const auto data = figure.build({.run = &ledger, .params = &params});
+  CHECK(data.head.title == "Memory and collectives of one step, rank 1");
+  const auto& lanes = lessons::panel_of<lessons::Lanes>(data)->lanes;
+  REQUIRE(lanes.size() == 2);
+  CHECK(lanes[0].thin);
+  CHECK_FALSE(lanes[1].thin);
+  CHECK_FALSE(lanes[1].action);
+  REQUIRE(params.set("rank", "2").ok());
+  CHECK(figure.build({.run = &ledger, .params = &params}).head.empty_reason ==
+        "This run has 2 ranks: set the rank to 0 … 1.");
+  const record::Recording alone = tests::made_recording({});
+  const record::Ledger other(alone);
+  CHECK(figure.build({.run = &other, .params = &params}).head.empty_reason ==
+        "This run has one rank: set the rank to 0.");
 }
 
 TEST_CASE("without collectives or times there are no lanes") {

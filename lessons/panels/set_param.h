@@ -1,0 +1,13 @@
+// What a click on a part of a figure does.
+#pragma once
+
+#include <string>
+
+namespace headroom::lessons {
+
+// Sets a parameter of the figure.
+struct SetParam {
+  std::string key, value;
+};
+
+}  // namespace headroom::lessons
