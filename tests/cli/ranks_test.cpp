@@ -1,7 +1,10 @@
 // Runs of several ranks with the real engine on the CPU.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -33,6 +36,53 @@ std::vector<std::string> command(const std::vector<std::string>& settings, const
 
 predict::StepSettings settings_of(const record::Recording& recording) {
   return predict::settings_of(recording.info(), experiments::training_step().schema);
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::istringstream text(read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+// The process and its descendants.
+std::set<int> tree_of(int root) {
+  std::map<int, int> parents;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    for (const std::string& line : lines_of(entry.path() / "status"))
+      if (line.starts_with("PPid:")) parents[std::stoi(name)] = std::stoi(line.substr(5));
+  }
+  std::set<int> tree{root};
+  for (std::size_t before = 0; before != tree.size();) {
+    before = tree.size();
+    for (const auto& [pid, parent] : parents)
+      if (tree.contains(parent)) tree.insert(pid);
+  }
+  return tree;
+}
+
+// Local addresses of the processes' TCP sockets; an IPv6 socket is an address that no test expects.
+std::vector<std::string> tcp_addresses_of_tree(int root) {
+  std::set<std::string> inodes;
+  for (const int pid : tree_of(root)) {
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
+      const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+      if (target.starts_with("socket:[")) inodes.insert(target.substr(8, target.size() - 9));
+    }
+  }
+  std::vector<std::string> addresses;
+  for (const char* const table : {"/proc/net/tcp", "/proc/net/tcp6"})
+    for (const std::string& line : lines_of(table)) {
+      std::istringstream words(line);
+      std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
+      if (fields.size() < 10 || !inodes.contains(fields[9])) continue;
+      const auto address = fields[1].substr(0, fields[1].find(':'));
+      addresses.push_back(address == "0100007F" ? "127.0.0.1" : address);  // hexadecimal, least byte first
+    }
+  return addresses;
 }
 
 using Key =
@@ -85,6 +135,18 @@ TEST_CASE("two ranks run as one command, and their collectives are the formula's
     CHECK(loss == 4);
     CHECK(summary["ranks"][rank]["sent_bytes_per_step"] == predict::rank_traffic(step).sum() + loss);
   }
+}
+
+TEST_CASE("ranks of one host listen at addresses of this host only") {
+  std::vector<std::string> addresses;
+  RunOptions options = with_real_engine();
+  options.send_interrupt_at = "of 1000";
+  options.before_interrupt = [&](int pid) { addresses = tcp_addresses_of_tree(pid); };
+  const Ran ran = run_headroom(command({"steps=1000", "zero=3"}, {}), options);
+  INFO(ran.err);
+  CHECK(ran.exit_code == 130);
+  CHECK(addresses.size() >= 2);  // gloo connects the ranks
+  for (const std::string& address : addresses) CHECK(address == "127.0.0.1");
 }
 
 TEST_CASE("ranks that run out of memory end with one sentence about a rank") {

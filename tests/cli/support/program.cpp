@@ -118,6 +118,7 @@ Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& op
     for (std::size_t i = 0; i < watched.size(); ++i)
       if (watched[i].fd >= 0 && watched[i].revents != 0 && !take(watched[i].fd, *texts[i])) watched[i].fd = -1;
     if (options.send_interrupt_at && !interrupt_sent && ran.err.find(*options.send_interrupt_at) != std::string::npos) {
+      if (options.before_interrupt) options.before_interrupt(child);
       kill(child, SIGINT);
       interrupt_sent = true;
     }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ namespace headroom::tests {
 struct RunOptions {
   std::map<std::string, std::string> environment;  // in addition to program.cpp's
   std::optional<std::string> send_interrupt_at;    // SIGINT once stderr contains this text
+  std::function<void(int pid)> before_interrupt;   // may be empty
   std::optional<std::size_t> file_size_limit;      // bytes; writing more fails, as on a full disk
   std::string stdout_path;                         // file to use instead of a pipe, e.g. /dev/full
   bool terminal = false;                           // stderr is a terminal
