@@ -30,7 +30,7 @@ ProcessBytes with_communicators(ProcessBytes process, const ParallelSettings& pa
   constexpr Bytes kKernels = 290 * record::kMiB, kPerBlock = 18 * record::kMiB;
   const int axes = (parallel.shards() > 1 ? 1 : 0) + (parallel.copies() > 1 ? 1 : 0);
   if (axes == 0) return process;
-  process.communicators = kKernels + axes * (kGatherBlocks + kSumBlocks) * kPerBlock;
+  process.communicators = kKernels + axes * (parallel.blocks.gathers + parallel.blocks.sums) * kPerBlock;
   process.bytes += process.communicators;
   process.margin += process.communicators * 15 / 100;
   return process;

@@ -9,13 +9,22 @@
 
 namespace headroom::predict {
 
+// Thread blocks of NCCL's kernels, at most: a rank has two communicators per axis. Each block costs 18 MiB of device
+// memory and takes a multiprocessor from GEMMs: with 4 a gather runs next to GEMMs without slowing them; sums are slow
+// with few and slow GEMMs with any number (one measurement on 4 x H200, NCCL 2.28.9).
+struct CommunicatorBlocks {
+  int gathers = 4;  // all-gather, broadcast
+  int sums = 16;    // all-reduce, reduce-scatter, barrier
+};
+
 struct ParallelSettings {
   std::int64_t ranks = 1;  // N, one process per GPU
   Zero zero = Zero::kOff;
   std::int64_t zero_group = 0;  // ranks that share one copy of the states; 0: all
   std::int64_t prefetch = 1;    // kWeights: layers gathered before they are used
   bool fp32_sums = false;       // sums 16-bit gradients in fp32
-  record::Bytes bucket = 0;     // least size of gradients reduced together; 0: one layer's
+  CommunicatorBlocks blocks = {};
+  record::Bytes bucket = 0;  // least size of gradients reduced together; 0: one layer's
 
   // Ranks that share one copy of the states; 1: every rank has its own copy.
   std::int64_t shards() const;
@@ -37,11 +46,5 @@ struct Cut {
   std::int64_t held() const { return slice + rest; }
 };
 Cut cut_of(std::int64_t elements, std::int64_t shards);
-
-// Thread blocks of NCCL's kernels, at most: a rank has two communicators per axis. Each block costs 18 MiB of device
-// memory and takes a multiprocessor from GEMMs: with 4 a gather runs next to GEMMs without slowing them; sums are slow
-// with few and slow GEMMs with any number (one measurement on 4 x H200, NCCL 2.28.9).
-inline constexpr int kGatherBlocks = 4;  // all-gather, broadcast
-inline constexpr int kSumBlocks = 16;    // all-reduce, reduce-scatter, barrier
 
 }  // namespace headroom::predict

@@ -89,6 +89,8 @@ ParallelSettings parallel_of(const Params& params) {
                             .zero = meaning(params, "zero", kZeros),
                             .fp32_sums = params.text("reduce") == "fp32",
                             .bucket = params.integer("bucket")};
+  parallel.blocks = {.gathers = static_cast<int>(params.integer("gather_blocks")),
+                     .sums = static_cast<int>(params.integer("sum_blocks"))};
   if (params.in_use("zero_group")) parallel.zero_group = params.integer("zero_group");
   if (params.in_use("prefetch")) parallel.prefetch = params.integer("prefetch");
   return parallel;

@@ -1,6 +1,7 @@
 // A rank's bytes and traffic, against hand-computed and published numbers.
 #include <algorithm>
 
+#include "demos/predict/fits.h"
 #include "demos/predict/forms/rank_traffic.h"
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/forms/trained_weights.h"
@@ -144,4 +145,14 @@ TEST_CASE("a step's collectives name axis, phase and layer") {
   const auto layer = std::ranges::find(all, std::uint16_t{3}, &record::Collective::layer);
   REQUIRE(layer != all.end());
   CHECK(layer->bytes == 2 * 60'817'408);
+}
+
+TEST_CASE("communicators take memory by their axes and blocks") {
+  const auto taken = [](std::initializer_list<std::string_view> settings) {
+    return predict::with_communicators({}, with(settings).parallel).communicators / record::kMiB;
+  };
+  CHECK(taken({}) == 0);
+  CHECK(taken({"ranks=4"}) == 290 + 20 * 18);
+  CHECK(taken({"ranks=4", "gather_blocks=8", "sum_blocks=24"}) == 290 + 32 * 18);
+  CHECK(taken({"ranks=4", "zero=3", "zero_group=2"}) == 290 + 2 * 20 * 18);
 }

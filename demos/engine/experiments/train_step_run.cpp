@@ -105,9 +105,10 @@ void take_blas_workspace(const llama::ModelPlace& placement, llama::StepGraph* g
 constexpr std::chrono::milliseconds kUnwatched = std::chrono::minutes(5);
 
 // The collectives of this rank along one axis.
-llama::MakeCollectives connector(const protocol::RankPlace& place, const std::string& run, const RunSetting& setting) {
-  return [place, run, &setting](int rank, int ranks, record::Axis axis,
-                                const std::string& group) -> std::unique_ptr<llama::Collectives> {
+llama::MakeCollectives connector(const predict::CommunicatorBlocks& blocks, const protocol::RankPlace& place,
+                                 const std::string& run, const RunSetting& setting) {
+  return [blocks, place, run, &setting](int rank, int ranks, record::Axis axis,
+                                        const std::string& group) -> std::unique_ptr<llama::Collectives> {
     const llama::CollectiveListener listener{.begins = setting.collective_begins, .issued = setting.collective_issued};
     if (setting.place.device.is_meta()) return llama::make_planned_collectives(rank, ranks, axis, listener);
     protocol::RankPlace among = place;
@@ -116,7 +117,7 @@ llama::MakeCollectives connector(const protocol::RankPlace& place, const std::st
     if (place.one_host()) among.local_ranks = ranks;
     if (place.rank != 0) among.launcher_serves = true;  // the first of all ranks serves every group
     llama::CollectiveOptions options{
-        .listener = listener, .axis = axis, .alike = setting.alike, .group = run + "." + group};
+        .listener = listener, .axis = axis, .blocks = blocks, .alike = setting.alike, .group = run + "." + group};
     if (!place.watched) options.timeout = kUnwatched;
     return setting.place.device.is_cuda() ? llama::make_nccl_collectives(among, setting.place.device, options)
                                           : llama::make_gloo_collectives(among, options);
@@ -138,7 +139,7 @@ record::Result<std::unique_ptr<llama::StepRanks>> connect(const predict::Paralle
   const protocol::RankPlace place = planned ? protocol::RankPlace{} : *setting.rank;
   static int runs = 0;  // ranks start the same runs in the same order
   return std::make_unique<llama::StepRanks>(parallel, place.rank,
-                                            connector(place, "run" + std::to_string(++runs), setting));
+                                            connector(parallel.blocks, place, "run" + std::to_string(++runs), setting));
 }
 
 llama::BatchPart part_of(const predict::StepSettings& step, const RunSetting& setting) {

@@ -15,6 +15,7 @@
 #include "demos/engine/llama/host/offload_copies.h"
 #include "demos/engine/llama/ranks/collective_error.h"
 #include "demos/engine/llama/ranks/timing_events.h"
+#include "demos/predict/parallel.h"
 #include "demos/protocol/launchers.h"
 #include "demos/record/rows/collective.h"
 #include "demos/record/scope.h"
@@ -111,6 +112,7 @@ class Collectives {
 struct CollectiveOptions {
   CollectiveListener listener;
   Axis axis = Axis::kShards;
+  predict::CommunicatorBlocks blocks = {};        // NCCL only
   std::map<std::string, std::string> alike = {};  // the build and the settings, which must be equal on all ranks
   // Separates this group of ranks from others of the same store, such as earlier runs. A file name.
   std::string group = "ranks";

@@ -68,8 +68,8 @@ class NcclCollectives final : public Collectives {
         scratch_(at::from_blob(memory_.get(), {place.ranks}, at::device(device).dtype(at::kFloat))) {
     C10_CUDA_CHECK(cudaMemset(memory_.get(), 0, scratch_.nbytes()));
     const auto store = open_store(place, options);
-    gathers_ = connect(store, "gathers", place, device, predict::kGatherBlocks, options.timeout);
-    sums_ = connect(store, "sums", place, device, predict::kSumBlocks, options.timeout);
+    gathers_ = connect(store, "gathers", place, device, options.blocks.gathers, options.timeout);
+    sums_ = connect(store, "sums", place, device, options.blocks.sums, options.timeout);
     connect_rings();
   }
 
