@@ -20,10 +20,8 @@ namespace {
 constexpr const char *kPlaceAlwaysLiger = "always, 1: Liger kernels", *kPlaceAlwaysCheckpoints = "always, 3",
                      *kPlaceMixed = "out of memory, 4", *kPlaceOffload = "out of memory, 6: CPU offload",
                      *kPlaceGaLore = "out of memory, 7", *kPlace8Bit = "out of memory, 8",
-                     *kPlaceNvme = "out of memory, 9", *kPlaceBatch = "batch, 2";
-
-constexpr std::array<std::string_view, 2> kStepsOfSeveralGpus{"always, 2: ZeRO stage 2",
-                                                              "out of memory, 5: ZeRO stage 3"};
+                     *kPlaceNvme = "out of memory, 9", *kPlaceBatch = "batch, 2",
+                     *kPlaceZero2 = "always, 2: ZeRO stage 2", *kPlaceZero3 = "out of memory, 5: ZeRO stage 3";
 
 std::vector<Technique> in_kernels() {
   return {
@@ -145,13 +143,15 @@ std::vector<Technique> among_ranks() {
        .label = "ZeRO-2",
        .settings = {"zero=2"},
        .several_ranks = true,
-       .reason = "Each rank also keeps the gradients of its share only; they are summed in every micro-batch."},
+       .reason = "Each rank also keeps the gradients of its share only; they are summed in every micro-batch.",
+       .report_place = kPlaceZero2},
       {.id = "zero_3",
        .label = "ZeRO-3",
        .settings = {"zero=3"},
        .several_ranks = true,
        .reason = "Each rank also stores its share of the weights only, and gathers a layer while it is used.",
-       .cost = {.speed = true}},
+       .cost = {.speed = true},
+       .report_place = kPlaceZero3},
   };
 }
 
@@ -322,7 +322,13 @@ std::string ladder_label(std::string_view id) {
   return found == nullptr ? std::string(id) : found->label;
 }
 
-std::span<const std::string_view> report_steps_left_out() { return kStepsOfSeveralGpus; }
+std::vector<std::string_view> report_steps_left_out(const Params& params) {
+  std::vector<std::string_view> left_out;
+  if (params.integer("ranks") > 1) return left_out;
+  for (const Technique& each : techniques())
+    if (each.several_ranks && !each.report_place.empty()) left_out.push_back(each.report_place);
+  return left_out;
+}
 
 bool is_on(const Technique& what, const Params& params) {
   if (what.micro_batches > 1) return params.integer("accumulate") % what.micro_batches == 0;

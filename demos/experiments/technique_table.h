@@ -66,8 +66,8 @@ const Technique* find_technique(std::string_view id);
 std::vector<const Technique*> ladder_techniques();
 // The id itself if no technique has it ("naive").
 std::string ladder_label(std::string_view id);
-// The report's steps that need several GPUs.
-std::span<const std::string_view> report_steps_left_out();
+// The report's steps that need several GPUs, if the settings have one.
+std::vector<std::string_view> report_steps_left_out(const record::Params& params);
 
 // A technique that splits the batch is on for any multiple of its micro_batches.
 bool is_on(const Technique& what, const record::Params& params);

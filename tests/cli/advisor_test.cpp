@@ -160,6 +160,11 @@ TEST_CASE("headroom advise prints switches, reasons and a command, and exits wit
   for (const char* part : {"The cheapest switches", "in the report's order", "ZeRO stage 2", "Not known",
                            "Try it: headroom run train_step --set"})
     CHECK(text.out.find(part) != std::string::npos);
+  CHECK(text.out.find("needs several GPUs: out of memory, 5: ZeRO stage 3") != std::string::npos);
+  const tests::Ran ranks = on("RTX 4090", {"--set", "ranks=4", "precision=bf16_mixed"});
+  for (const char* part : {"ZeRO-1", "how much of a step the ranks wait for each other's bytes"})
+    CHECK(ranks.out.find(part) != std::string::npos);
+  CHECK(ranks.out.find("needs several GPUs") == std::string::npos);
   const tests::Ran document = on("RTX 4090", {"--json"});
   REQUIRE(document.exit_code == 0);
   const auto json = nlohmann::json::parse(document.out);

@@ -79,9 +79,14 @@ std::string command_of(const Advice& advice) {
   return command;
 }
 
-constexpr const char* kUnknown =
-    "Not known: how well the model trains with these switches, step times on other GPUs and at other shapes, and how "
-    "much of the card other programs use.";
+std::string not_known(const Advice& advice) {
+  const bool links = advice.params.integer("ranks") > 1;
+  return fmt::format(
+      "Not known: how well the model trains with these switches, step times on other GPUs and at other shapes, {}and "
+      "how "
+      "much of the card other programs use.",
+      links ? "how much of a step the ranks wait for each other's bytes, " : "");
+}
 
 std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) {
   std::vector<std::vector<std::string>> rows{
@@ -125,9 +130,9 @@ std::string advice_text(const Advice& advice, const PlannedCard& card) {
   text += fits ? "The cheapest switches that make it fit, in this order:\n\n" : not_enough_text(advice.fit, unit);
   text += switches_text(advice, unit);
   text += "\n  Times: on an H200, Llama 3.2 1B with 4 × 1,024 tokens, one technique at a time.\n";
-  for (const std::string_view step : experiments::report_steps_left_out())
+  for (const std::string_view step : experiments::report_steps_left_out(advice.params))
     text += fmt::format("  Also in the report's order, but left out because it needs several GPUs: {}.\n", step);
-  return text + fmt::format("  {}\n\n  Try it: {}\n", kUnknown, command_of(advice));
+  return text + fmt::format("  {}\n\n  Try it: {}\n", not_known(advice), command_of(advice));
 }
 
 json advice_json(const Advice& advice, const PlannedCard& card) {
@@ -150,8 +155,8 @@ json advice_json(const Advice& advice, const PlannedCard& card) {
           {"verdict", predict::key_of(advice.fit.verdict)},
           {"switches", switches},
           {"by_closed_form", advice.why_formula},
-          {"report_steps_left_out", experiments::report_steps_left_out()},
-          {"not_known", kUnknown},
+          {"report_steps_left_out", experiments::report_steps_left_out(advice.params)},
+          {"not_known", not_known(advice)},
           {"command", command_of(advice)}};
 }
 
