@@ -33,7 +33,7 @@ TORCH = r"torch/|ATen/|c10/"
 GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb_(?!truetype)"
 # Above the process boundary: everything except demos/engine, app/engine and the kernels.
 ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/tokens", "demos/backend", "demos/experiments", "demos/llama",
-         "demos/predict",
+         "demos/predict", "demos/configs",
          "lessons", "app/common", "app/paint", "app/page", "app/cli", "app/window"]
 # Folders or files, and the includes that are forbidden there.
 LAYERS = [
@@ -47,6 +47,7 @@ LAYERS = [
     (["demos/tokens"], r"demos/(?!record/|tokens/)|lessons/|app/|kernels/"),
     (["demos/llama"], r"demos/(?!record/|llama/)|lessons/|app/|kernels/"),
     (["demos/predict"], r"demos/(?!record/|llama/|predict/)|lessons/|app/"),
+    (["demos/configs"], r"demos/(?!record/|llama/|predict/|configs/)|lessons/|app/"),
     (["demos", "kernels"], r"lessons/|app/"),
     (["kernels"], r"demos/(?!record/)"),
     (["lessons"], r"app/|demos/backend/|demos/protocol/"),

@@ -15,7 +15,7 @@ PRODUCT = ("app", "demos", "lessons")  # kernels.py checks kernels
 LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 12}
 # Ids of several kinds, or names of other things: a number in JSON, a setting, a table.
 AMBIGUOUS = {
-    "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
+    "page": {"checkpointing", "chunk", "flce", "ladder", "mixed_precision", "report", "offload", "schedule", "vocabulary"},
     "figure": {"launches", "peak_by_category", "product_rates"},
     "demo": {"bandwidth", "block", "launches", "moments", "step_bound", "product_rates", "edit_kernel"},
     "widget": {"ladder", "report", "settings", "sweep"},
