@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "demos/engine/llama/ranks/collectives.h"
+#include "demos/engine/llama/ranks/ring_sum.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/ranks/rank_threads.h"
 #include "tests/llama/ranks/rank_values.h"
@@ -57,6 +59,8 @@ void issue_all_kinds(Collectives& collectives, at::Device device) {
   collectives.reduce_scatter({&whole, 1});
   collectives.all_reduce(group);
   collectives.barrier();
+  const int next = (collectives.rank() + 1) % ranks, previous = (collectives.rank() + ranks - 1) % ranks;
+  collectives.exchange({.send = group[0], .to = next, .receive = at::zeros_like(group[0]), .from = previous});
 }
 
 std::vector<std::string> texts(const std::vector<IssuedCollective>& list) {
@@ -162,6 +166,8 @@ TEST_CASE("planned collectives on meta report what gloo reports") {
                                "reduce-scatter 2: 72 B, backward, layer 2, micro-batch 0",
                                "all-reduce 3: 32 B, backward, layer 2, micro-batch 0",
                                "barrier 4: 0 B, backward, layer 2, micro-batch 0",
+                               "send 5: 20 B, backward, layer 2, micro-batch 0",
+                               "receive 6: 20 B, backward, layer 2, micro-batch 0",
                            });
   for (const IssuedCollective& each : heard[1]) CHECK((each.issued <= each.begin && each.begin < each.end));
 }
@@ -183,11 +189,14 @@ TEST_CASE("collectives allocate no tensor") {
       const at::Tensor whole = at::ones({kRanks * 5000});
       const Sliced tensor = tests::sliced(whole, collectives.rank(), kRanks, in_place);
       const std::vector<at::Tensor> group{at::ones({3000}), at::ones({7}, at::kBFloat16)};
+      const at::Tensor arriving = at::zeros({3000});
       turns.arrive_and_wait();
       collectives.all_reduce(group);
       collectives.broadcast(group, 1);
       collectives.reduce_scatter({&tensor, 1});
       collectives.all_gather({&tensor, 1});
+      const int next = (collectives.rank() + 1) % kRanks, previous = (collectives.rank() + kRanks - 1) % kRanks;
+      collectives.exchange({.send = group[0], .to = next, .receive = arriving, .from = previous});
       collectives.barrier();
       turns.arrive_and_wait();
       return 0;
@@ -214,6 +223,50 @@ TEST_CASE("ranks that were not started alike are refused, and the difference is 
   CHECK(errors[2] ==
         "Rank 2 has zero=2, but the first rank has 3: start all ranks with the same program and settings.");
   CHECK(errors[1] != "");
+}
+
+TEST_CASE("a ring of sends and receives sums what all ranks have, in pieces of any size") {
+  for (const int ranks : {2, 3, 4, 8}) {
+    for (const std::int64_t elements : {std::int64_t{8}, std::int64_t{1000}, std::int64_t{100'003}}) {
+      INFO(ranks << " ranks, " << elements << " elements");
+      std::vector<std::vector<CollectiveKind>> heard(static_cast<std::size_t>(ranks));
+      std::vector<record::Bytes> sent(heard.size(), 0);
+      const std::vector<int> right = tests::on_ranks<int>(
+          ranks,
+          [&](Collectives& collectives) {
+            const at::Tensor buffer = tests::numbers(collectives.rank(), elements, at::kFloat);
+            llama::ring_sum(collectives, buffer, at::zeros({llama::ring_scratch(elements, ranks)}));
+            return at::equal(buffer, tests::sum_of_numbers(ranks, elements, at::kFloat)) ? 1 : 0;
+          },
+          [&](int rank) {
+            return CollectiveOptions{.listener = [&, rank](IssuedCollective issued) {
+              const auto at = static_cast<std::size_t>(rank);
+              heard[at].push_back(issued.kind);
+              if (issued.kind == CollectiveKind::kSend) sent[at] += issued.bytes;
+            }};
+          });
+      CHECK(std::accumulate(right.begin(), right.end(), 0) == ranks);
+      for (const std::vector<CollectiveKind>& kinds : heard) {
+        CHECK(kinds.size() == static_cast<std::size_t>(4 * (ranks - 1)));
+        CHECK(std::count(kinds.begin(), kinds.end(), CollectiveKind::kSend) == 2 * (ranks - 1));
+      }
+      // Together the ranks send each byte 2 (N - 1) times.
+      CHECK(std::accumulate(sent.begin(), sent.end(), record::Bytes{0}) == 2 * (ranks - 1) * 4 * elements);
+    }
+  }
+}
+
+TEST_CASE("an exchange that cannot work is refused") {
+  const auto collectives = llama::make_planned_collectives(1, 3, record::Axis::kData, {});
+  const at::Tensor tensor = at::zeros({4}), other = at::zeros({4}), strided = at::zeros({8}).slice(0, 0, 8, 2);
+  CHECK_NOTHROW(collectives->exchange({.send = tensor, .to = 2, .receive = other, .from = 0}));
+  CHECK_NOTHROW(collectives->exchange({.send = tensor, .to = 2, .receive = other, .from = 2}));
+  for (const llama::Exchange& wrong : {llama::Exchange{.send = tensor, .to = 1, .receive = other, .from = 0},
+                                       llama::Exchange{.send = tensor, .to = 3, .receive = other, .from = 0},
+                                       llama::Exchange{.send = tensor, .to = 2, .receive = tensor, .from = 0},
+                                       llama::Exchange{.send = strided, .to = 2, .receive = other, .from = 0}})
+    CHECK_THROWS_AS(collectives->exchange(wrong), c10::Error);
+  CHECK_THROWS_AS(llama::ring_sum(*collectives, at::zeros({2}), at::zeros({1})), c10::Error);
 }
 
 TEST_CASE("tensors that do not fit their slices are refused") {

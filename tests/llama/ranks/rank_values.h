@@ -45,8 +45,11 @@ inline bool values_are_right(llama::Collectives& collectives, at::TensorOptions 
   collectives.reduce_scatter(scattered);
   collectives.all_gather(gathered);
   collectives.broadcast(sent, ranks - 1);
+  const at::Tensor around = numbers(rank, 100, options), arrived = at::zeros({100}, options);
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+  if (ranks > 1) collectives.exchange({.send = around, .to = next, .receive = arrived, .from = previous});
   collectives.done().device_waits();
-  bool right = true;
+  bool right = ranks == 1 || at::equal(arrived, numbers(previous, 100, options));
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::int64_t size = sizes[i];
     right &= at::equal(summed[i], sum_of_numbers(ranks, size, options));

@@ -54,6 +54,16 @@ void Collectives::broadcast(std::span<const at::Tensor> tensors, int root) {
 
 void Collectives::barrier() { issue({.kind = CollectiveKind::kBarrier}); }
 
+void Collectives::exchange(const Exchange& pair) {
+  check(pair);
+  IssuedCollective sent = numbered(CollectiveKind::kSend, static_cast<record::Bytes>(pair.send.nbytes()));
+  IssuedCollective received = numbered(CollectiveKind::kReceive, static_cast<record::Bytes>(pair.receive.nbytes()));
+  run_named(sent, [&] { run(pair, sent, received); });
+  if (!listener_) return;
+  listener_(std::move(sent));
+  listener_(std::move(received));
+}
+
 void Collectives::check(const Call& call) const {
   for (const at::Tensor& tensor : call.tensors)
     TORCH_CHECK(tensor.is_contiguous(), "a collective takes contiguous tensors");
@@ -61,27 +71,47 @@ void Collectives::check(const Call& call) const {
   TORCH_CHECK(0 <= call.root && call.root < ranks_, "no rank ", call.root);
 }
 
-void Collectives::issue(const Call& call) {
-  check(call);
-  if (call.tensors.empty() && call.slices.empty() && call.kind != CollectiveKind::kBarrier) return;
+void Collectives::check(const Exchange& pair) const {
+  TORCH_CHECK(pair.send.is_contiguous() && pair.receive.is_contiguous(), "an exchange takes contiguous tensors");
+  TORCH_CHECK(!pair.send.is_alias_of(pair.receive) || pair.send.storage_offset() != pair.receive.storage_offset(),
+              "a rank does not receive into the tensor that it sends");
+  for (const int other : {pair.to, pair.from})
+    TORCH_CHECK(0 <= other && other < ranks_ && other != rank_, "rank ", rank_, " has no exchange with rank ", other);
+}
+
+IssuedCollective Collectives::numbered(CollectiveKind kind, record::Bytes bytes) {
   IssuedCollective issued;
-  issued.kind = call.kind;
+  issued.kind = kind;
+  issued.bytes = bytes;
   issued.axis = axis_;
   issued.ranks = ranks_;
-  for (const at::Tensor& tensor : call.tensors) issued.bytes += static_cast<record::Bytes>(tensor.nbytes());
-  for (const Sliced& tensor : call.slices) issued.bytes += static_cast<record::Bytes>(tensor.whole.nbytes());
   issued.sequence = next_++;
   issued.tag = record::current_tag();
   issued.issued = issued.begin = issued.end = std::chrono::steady_clock::now();
+  return issued;
+}
+
+// Throws CollectiveError if `call` throws.
+void Collectives::run_named(const IssuedCollective& issued, const std::function<void()>& call) {
   if (listener_.begins) listener_.begins();
   try {
     const at::NoGradGuard no_grad;
-    run(call, issued);
+    call();
   } catch (const std::exception& error) {
     failed_ = true;
     throw CollectiveError("Rank " + std::to_string(rank_) + " could not finish " + name_of(issued) + ": " +
                           cause_of(error) + ".");
   }
+}
+
+void Collectives::issue(const Call& call) {
+  check(call);
+  if (call.tensors.empty() && call.slices.empty() && call.kind != CollectiveKind::kBarrier) return;
+  record::Bytes bytes = 0;
+  for (const at::Tensor& tensor : call.tensors) bytes += static_cast<record::Bytes>(tensor.nbytes());
+  for (const Sliced& tensor : call.slices) bytes += static_cast<record::Bytes>(tensor.whole.nbytes());
+  IssuedCollective issued = numbered(call.kind, bytes);
+  run_named(issued, [&] { run(call, issued); });
   if (listener_.issued) listener_.issued(std::move(issued));
 }
 

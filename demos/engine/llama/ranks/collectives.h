@@ -32,6 +32,14 @@ struct Sliced {
   at::Tensor whole, slice;
 };
 
+// A tensor that this rank sends to one rank while it receives another tensor from the same or another rank.
+struct Exchange {
+  at::Tensor send;
+  int to = 0;
+  at::Tensor receive;
+  int from = 0;
+};
+
 // One collective that was issued; a group of tensors is one collective.
 struct IssuedCollective {
   using Time = std::chrono::steady_clock::time_point;
@@ -77,6 +85,9 @@ class Collectives {
   void all_gather(std::span<const Sliced> tensors);
   // Copies the root's tensors to all ranks.
   void broadcast(std::span<const at::Tensor> tensors, int root);
+  // A send and a receive at the same time, two collectives. Every rank that a rank sends to or receives from makes the
+  // matching call. Ranks that wait for each other in a ring do not block each other.
+  void exchange(const Exchange& pair);
   // Returns once all ranks have called it and all earlier collectives are complete.
   void barrier();
 
@@ -99,8 +110,12 @@ class Collectives {
  private:
   // Runs or queues the call, and sets when it ran.
   virtual void run(const Call& call, IssuedCollective& issued) = 0;
+  virtual void run(const Exchange& pair, IssuedCollective& sent, IssuedCollective& received) = 0;
   void issue(const Call& call);
+  IssuedCollective numbered(CollectiveKind kind, record::Bytes bytes);
+  void run_named(const IssuedCollective& issued, const std::function<void()>& call);
   void check(const Call& call) const;
+  void check(const Exchange& pair) const;
 
   int rank_, ranks_;
   Axis axis_;

@@ -65,6 +65,17 @@ class GlooCollectives final : public Collectives {
     issued.end = std::chrono::steady_clock::now();
   }
 
+  // Both are under way before either is waited for.
+  void run(const Exchange& pair, IssuedCollective& sent, IssuedCollective& received) override {
+    constexpr int kTag = 0;
+    std::vector<at::Tensor> from{not_owned(pair.receive)}, to{not_owned(pair.send)};
+    const auto arrives = group_->recv(from, pair.from, kTag), leaves = group_->send(to, pair.to, kTag);
+    leaves->wait();
+    sent.end = std::chrono::steady_clock::now();
+    arrives->wait();
+    received.end = std::chrono::steady_clock::now();
+  }
+
   // gloo's `reduce` leaves partial sums in the other ranks' tensors.
   void reduce_scatter_one(const Sliced& tensor) {
     for (int rank = 0; rank < ranks(); ++rank) {
@@ -93,8 +104,11 @@ class GlooCollectives final : public Collectives {
 
   // c10d's thread releases its tensors some time after wait(), so it gets one that does not own the memory: frees
   // happen when this thread makes them.
+  static at::Tensor not_owned(const at::Tensor& tensor) {
+    return at::from_blob(tensor.mutable_data_ptr(), tensor.sizes(), tensor.options());
+  }
   std::vector<at::Tensor>& only(const at::Tensor& tensor) {
-    one_.assign(1, at::from_blob(tensor.mutable_data_ptr(), tensor.sizes(), tensor.options()));
+    one_.assign(1, not_owned(tensor));
     return one_;
   }
 

@@ -1,7 +1,8 @@
 // Collectives over NCCL, through c10d's process group.
 //
 // With asyncOp = false c10d queues on the current stream, keeps no reference to a tensor, and returns no Work. Its
-// helpers for lists of tensors flatten and copy, and its barrier allocates a tensor, so neither is used.
+// helpers for lists of tensors flatten and copy, and its barrier allocates a tensor, so neither is used. Its sends and
+// receives always run on a stream of its own and return a Work, so they are issued on its communicator instead.
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <torch/csrc/cuda/nccl.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
@@ -94,13 +96,35 @@ class NcclCollectives final : public Collectives {
  private:
   void run(const Call& call, IssuedCollective& issued) override {
     const c10::cuda::CUDAStreamGuard on_stream(stream_);
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    C10_CUDA_CHECK(cudaStreamIsCapturing(stream_, &capture));
-    const bool timed = capture == cudaStreamCaptureStatusNone;
+    const bool timed = is_timed();
     if (timed) issued.device_begin = events_->record(stream_);
     queue(call);
     if (timed) issued.device_end = events_->record(stream_);
     if (call.kind == CollectiveKind::kBarrier) C10_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  }
+
+  // NCCL runs both as one kernel.
+  void run(const Exchange& pair, IssuedCollective& sent, IssuedCollective& received) override {
+    const c10::cuda::CUDAStreamGuard on_stream(stream_);
+    const bool timed = is_timed();
+    for (IssuedCollective* each : {&sent, &received})
+      if (timed) each->device_begin = events_->record(stream_);
+    at::Tensor arriving = pair.receive;
+    {
+      const auto communicator = reinterpret_cast<torch::cuda::nccl::ncclComm_t>(sums_->getCommPtr());
+      const torch::cuda::nccl::AutoNcclGroup together;
+      torch::cuda::nccl::send(pair.send, communicator, stream_, pair.to);
+      torch::cuda::nccl::recv(arriving, communicator, stream_, pair.from);
+    }
+    for (IssuedCollective* each : {&sent, &received})
+      if (timed) each->device_end = events_->record(stream_);
+  }
+
+  // False while the stream's work is captured into a CUDA graph.
+  bool is_timed() const {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    C10_CUDA_CHECK(cudaStreamIsCapturing(stream_, &capture));
+    return capture == cudaStreamCaptureStatusNone;
   }
 
   // Queues on the current stream.

@@ -13,6 +13,7 @@ class PlannedCollectives final : public Collectives {
 
  private:
   void run(const Call&, IssuedCollective&) override {}
+  void run(const Exchange&, IssuedCollective&, IssuedCollective&) override {}
 };
 
 }  // namespace
