@@ -1,12 +1,12 @@
 // Builds model, optimizer and data from parameters, and runs the steps.
 #include "demos/engine/experiments/train_step_run.h"
 
-#include <chrono>
 #include <cmath>
 #include <functional>
 
 #include <ATen/ATen.h>
 
+#include "demos/engine/experiments/run_ranks.h"
 #include "demos/engine/experiments/train_step_evaluation.h"
 #include "demos/engine/experiments/train_step_optimizer.h"
 #include "demos/engine/experiments/train_step_save.h"
@@ -101,45 +101,14 @@ void take_blas_workspace(const llama::ModelPlace& placement, llama::StepGraph* g
   graph->on_stream([&] { llama::take_blas_workspace(placement); });
 }
 
-// The limit of one collective if no process of ours ends the ranks that wait for a dead one.
-constexpr std::chrono::milliseconds kUnwatched = std::chrono::minutes(5);
-
-// The collectives of this rank along one axis.
-llama::MakeCollectives connector(const predict::CommunicatorBlocks& blocks, const protocol::RankPlace& place,
-                                 const std::string& run, const RunSetting& setting) {
-  return [blocks, place, run, &setting](int rank, int ranks, record::Axis axis,
-                                        const std::string& group) -> std::unique_ptr<llama::Collectives> {
-    const llama::CollectiveListener listener{.begins = setting.collective_begins, .issued = setting.collective_issued};
-    if (setting.place.device.is_meta()) return llama::make_planned_collectives(rank, ranks, axis, listener);
-    protocol::RankPlace among = place;
-    among.rank = rank;
-    among.ranks = ranks;
-    if (place.one_host()) among.local_ranks = ranks;
-    if (place.rank != 0) among.launcher_serves = true;  // the first of all ranks serves every group
-    llama::CollectiveOptions options{
-        .listener = listener, .axis = axis, .blocks = blocks, .alike = setting.alike, .group = run + "." + group};
-    if (!place.watched) options.timeout = kUnwatched;
-    return setting.place.device.is_cuda() ? llama::make_nccl_collectives(among, setting.place.device, options)
-                                          : llama::make_gloo_collectives(among, options);
-  };
-}
-
 // Returns null for one rank. Throws llama::CollectiveError.
 record::Result<std::unique_ptr<llama::StepRanks>> connect(const predict::ParallelSettings& parallel,
                                                           const RunSetting& setting) {
   if (const record::Status possible = predict::check(parallel); !possible) return possible.error();
-  const bool planned = setting.place.device.is_meta();
-  const std::int64_t here = setting.rank ? setting.rank->ranks : 1;
-  if (!planned && here != parallel.ranks)
-    return record::Error{"ranks=" + std::to_string(parallel.ranks) + " needs as many engines, but " +
-                             std::to_string(here) + (here == 1 ? " was" : " were") +
-                             " started; set ranks=" + std::to_string(here) + ", or start the run with `headroom run`.",
-                         record::ErrorKind::kRefused};
+  const record::Result<RunRanks> ranks = run_ranks(parallel.ranks, setting, parallel.blocks);
+  if (!ranks) return ranks.error();
   if (parallel.ranks == 1) return std::unique_ptr<llama::StepRanks>();
-  const protocol::RankPlace place = planned ? protocol::RankPlace{} : *setting.rank;
-  static int runs = 0;  // ranks start the same runs in the same order
-  return std::make_unique<llama::StepRanks>(parallel, place.rank,
-                                            connector(parallel.blocks, place, "run" + std::to_string(++runs), setting));
+  return std::make_unique<llama::StepRanks>(parallel, ranks.value().rank, ranks.value().make);
 }
 
 llama::BatchPart part_of(const predict::StepSettings& step, const RunSetting& setting) {

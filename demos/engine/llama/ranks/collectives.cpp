@@ -59,9 +59,9 @@ void Collectives::exchange(const Exchange& pair) {
   IssuedCollective sent = numbered(CollectiveKind::kSend, static_cast<record::Bytes>(pair.send.nbytes()));
   IssuedCollective received = numbered(CollectiveKind::kReceive, static_cast<record::Bytes>(pair.receive.nbytes()));
   run_named(sent, [&] { run(pair, sent, received); });
-  if (!listener_) return;
-  listener_(std::move(sent));
-  listener_(std::move(received));
+  if (!listener_.issued) return;
+  listener_.issued(std::move(sent));
+  listener_.issued(std::move(received));
 }
 
 void Collectives::check(const Call& call) const {
