@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -147,6 +148,43 @@ TEST_CASE("ranks of one host listen at addresses of this host only") {
   CHECK(ran.exit_code == 130);
   CHECK(addresses.size() >= 2);  // gloo connects the ranks
   for (const std::string& address : addresses) CHECK(address == "127.0.0.1");
+}
+
+TEST_CASE("a ring sums over its ranks as the library does, and each send is a row") {
+  const auto [ranks, bytes] = GENERATE(values<std::pair<int, record::Bytes>>({{2, 1 << 20}, {3, 1'000'000}}));
+  CAPTURE(ranks);
+  const TemporaryFolder folder;
+  const std::string file = folder / "ring.hrec";
+  const Ran ran = run_headroom({"run", "ring", "--set", "ranks=" + std::to_string(ranks), "device=cpu",
+                                "bytes=" + std::to_string(bytes), "repeats=3", "--record", file, "--json"},
+                               with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK(holds(ran.out, "their sums differ by at most "));
+  const auto run = record::RunRecordings::read(file);
+  REQUIRE(run);
+  REQUIRE(run.value().ranks.size() == static_cast<std::size_t>(ranks));
+  record::Bytes sent = 0;
+  for (const record::Recording& recording : run.value().ranks) {
+    REQUIRE(recording.outcome());
+    CHECK(recording.outcome()->kind == record::OutcomeKind::kCompleted);
+    const record::Ledger ledger(recording);
+    CHECK(ledger.first_mismatch() == record::kNever);
+    // The buffer, its copy for the library, and an arriving piece.
+    CHECK(ledger.peak().totals.allocated >= 2 * bytes + bytes / ranks);
+    CHECK(ledger.peak().totals.allocated < 2 * bytes + bytes / ranks + (64 << 10));
+    int sends = 0, receives = 0;
+    for (const record::Collective& each : recording.collectives()) {
+      if (each.step != 3) continue;
+      CHECK(each.begin <= each.end);
+      sends += each.kind == record::CollectiveKind::kSend;
+      receives += each.kind == record::CollectiveKind::kReceive;
+      if (each.kind == record::CollectiveKind::kSend) sent += each.bytes;
+    }
+    CHECK(sends == 2 * (ranks - 1));
+    CHECK(receives == 2 * (ranks - 1));
+  }
+  CHECK(sent == 2 * (ranks - 1) * bytes);
 }
 
 TEST_CASE("ranks that run out of memory end with one sentence about a rank") {
