@@ -2,6 +2,7 @@
 #include "demos/record/file/first_steps.h"
 
 #include <filesystem>
+#include <memory>
 
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
@@ -48,6 +49,16 @@ TEST_CASE("a shortened run keeps the memory of its first steps and the losses of
     CHECK(read.value().marks() == cut.marks());
     CHECK_FALSE(read.value().truncated());
   }
+}
+
+TEST_CASE("a shortened run keeps its other ranks, shortened as well") {
+  Recording run = made_recording({.steps = 6});
+  run.set_other_ranks({std::make_shared<const Recording>(made_recording({.steps = 6, .checkpointing = true}))});
+  const Recording other = made_recording({.steps = 6, .checkpointing = true});
+  const Recording cut = first_steps(run, 2);
+  REQUIRE(cut.other_ranks().size() == 1);
+  REQUIRE(steps_of(*cut.other_ranks()[0]).size() == 2);
+  CHECK(peak_of(*cut.other_ranks()[0], 1) == peak_of(other, 1));
 }
 
 TEST_CASE("a run without later steps does not change") {

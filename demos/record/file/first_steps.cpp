@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <span>
 #include <type_traits>
@@ -71,6 +72,10 @@ Recording first_steps(const Recording& run, int steps) {
   if (run.kernel_report()) result.set_kernel_report(*run.kernel_report());
   if (run.dropped_events() > 0) result.add_dropped(run.dropped_events());
   if (run.outcome()) result.set_outcome(*run.outcome());
+  std::vector<std::shared_ptr<const Recording>> others;
+  for (const auto& other : run.other_ranks())
+    others.push_back(std::make_shared<const Recording>(first_steps(*other, steps)));
+  result.set_other_ranks(std::move(others));
   return result;
 }
 

@@ -8,8 +8,8 @@ namespace headroom::record {
 // Provenance key with values such as "3 of 200 steps".
 inline constexpr std::string_view kMemoryOf = "memory_of";
 
-// Drops later steps' events, marks, placements, kernels, collectives and counters. Runs without later steps stay
-// unchanged.
+// Drops later steps' events, marks, placements, kernels, collectives and counters, of all ranks. Runs without later
+// steps stay unchanged.
 Recording first_steps(const Recording& run, int steps);
 
 }  // namespace headroom::record
