@@ -122,11 +122,8 @@ backend::RunRequest run_request(std::string_view demo, record::Params params) {
 LoadedRecording load_recording(const fs::path& path) {
   auto read = record::RunRecordings::read(path);
   if (!read) return read.error();
-  std::vector<std::shared_ptr<record::Recording>> ranks;
-  for (record::Recording& rank : read.value().ranks)
-    ranks.push_back(std::make_shared<record::Recording>(std::move(rank)));
-  ranks.front()->set_other_ranks({ranks.begin() + 1, ranks.end()});
-  return std::shared_ptr<const record::Recording>(std::move(ranks.front()));
+  return std::shared_ptr<const record::Recording>(
+      std::make_shared<record::Recording>(std::move(read).value().joined()));
 }
 
 LoadedRecording load_stored(const fs::path& assets, std::string_view name) {

@@ -77,6 +77,14 @@ Result<RunRecordings> RunRecordings::read(const fs::path& path) {
   return RunRecordings{std::move(ranks)};
 }
 
+Recording RunRecordings::joined() && {
+  std::vector<std::shared_ptr<const Recording>> others;
+  for (std::size_t rank = 1; rank < ranks.size(); ++rank)
+    others.push_back(std::make_shared<const Recording>(std::move(ranks[rank])));
+  ranks.front().set_other_ranks(std::move(others));
+  return std::move(ranks.front());
+}
+
 Status RunRecordings::write(const fs::path& path) const {
   std::vector<const Recording*> all;
   for (const Recording& rank : ranks) all.push_back(&rank);

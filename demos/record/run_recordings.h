@@ -23,6 +23,8 @@ struct RunRecordings {
   // If the file contains one rank of several, also reads the other ranks' files next to it, and refuses those of
   // another run. A rank whose file is missing is empty and truncated.
   static Result<RunRecordings> read(const std::filesystem::path& path);
+  // Returns rank 0, which then has the others as Recording::other_ranks().
+  Recording joined() &&;
   // Writes all ranks to one file.
   Status write(const std::filesystem::path& path) const;
 };

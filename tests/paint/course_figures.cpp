@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "demos/record/run_recordings.h"
 #include "lessons/pages/course.h"
 #include "lessons/sources.h"
 #include "lessons/wording.h"
@@ -23,9 +24,9 @@ const record::Ledger* stored(const std::string& name) {
   static std::map<std::string, Stored> all;
   const auto [at, fresh] = all.try_emplace(name);
   if (fresh) {
-    auto read = record::Recording::read(assets_folder() + "/recordings/" + name + ".hrec");
+    auto read = record::RunRecordings::read(assets_folder() + "/recordings/" + name + ".hrec");
     if (!read) return nullptr;
-    at->second.recording = std::move(read).value();
+    at->second.recording = std::move(read).value().joined();
     at->second.ledger = std::make_unique<record::Ledger>(at->second.recording);
   }
   return at->second.ledger.get();

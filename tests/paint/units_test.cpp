@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/run_recordings.h"
 #include "lessons/shown_unit.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
@@ -57,7 +58,7 @@ struct StoredRun {
   record::Ledger ledger;
 
   explicit StoredRun(const std::filesystem::path& path)
-      : name(path.stem().string()), recording(record::Recording::read(path).value()), ledger(recording) {}
+      : name(path.stem().string()), recording(record::RunRecordings::read(path).value().joined()), ledger(recording) {}
 };
 
 std::vector<std::unique_ptr<StoredRun>> stored_runs() {

@@ -10,6 +10,7 @@
 
 #include "demos/record/ledger.h"
 #include "demos/record/recording.h"
+#include "demos/record/run_recordings.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
@@ -17,6 +18,11 @@ namespace headroom::tests {
 
 inline record::Recording stored(const std::string& name) {
   return record::Recording::read(HEADROOM_SOURCE_DIR "/assets/recordings/" + name + ".hrec").value();
+}
+
+// The same with the other ranks of the run.
+inline record::Recording stored_ranks(const std::string& name) {
+  return record::RunRecordings::read(HEADROOM_SOURCE_DIR "/assets/recordings/" + name + ".hrec").value().joined();
 }
 
 // A stored run's peak of allocated bytes, in GiB.
