@@ -10,8 +10,8 @@ namespace {
 using nlohmann::json;
 
 std::string key_of(Work work) {
-  constexpr std::array<const char*, 6> kKeys{"fused", "product", "other", "copy", "host", "zone"};
-  return kKeys[static_cast<std::size_t>(work)];
+  constexpr std::array kKeys{"fused", "product", "other", "copy", "host", "zone", "gather", "sum", "held"};
+  return kKeys.at(static_cast<std::size_t>(work));
 }
 
 }  // namespace

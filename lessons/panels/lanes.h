@@ -15,8 +15,9 @@
 namespace headroom::lessons {
 
 // kOurs: a kernel of the program; kProduct: GEMM or attention; kOther: another kernel; kMove: a copy or memset; kHost:
-// a host call; kZone: a layer or an operation, as wide as its kernels; kGather, kSum: collectives.
-enum class Work : std::uint8_t { kOurs, kProduct, kOther, kMove, kHost, kZone, kGather, kSum };
+// a host call; kZone: a layer or an operation, as wide as its kernels; kGather, kSum: collectives; kHeld: weights in
+// memory.
+enum class Work : std::uint8_t { kOurs, kProduct, kOther, kMove, kHost, kZone, kGather, kSum, kHeld };
 
 // One kernel, or several too short to draw separately.
 struct TimeBox {

@@ -1,5 +1,5 @@
 // Lanes of kernels, below a timeline or above a time axis. The program's own kernels are ink, other kernels gray, and
-// copies, layers and operations hollow: color is reserved for memory.
+// copies, layers and operations hollow: color is reserved for memory, such as weights that a rank holds for a while.
 #include <algorithm>
 
 #include "app/paint/layout/plot_parts.h"
@@ -23,6 +23,7 @@ BoxLook look_of(const Palette& palette, Work work) {
   if (work == Work::kOurs) return {palette.ink};
   if (work == Work::kProduct) return {palette.work.product};
   if (work == Work::kOther || work == Work::kHost || work == Work::kSum) return {palette.work.other};
+  if (work == Work::kHeld) return {palette.of(record::Category::kWeights).fill};
   return {palette.well, true};  // copies, gathers and zones
 }
 
@@ -37,6 +38,7 @@ std::string_view name_of(Work work, bool on_cpu) {
   if (work == Work::kOther) return on_cpu ? "other operators" : "other kernels";
   if (work == Work::kGather) return "gathers";
   if (work == Work::kSum) return "sums";
+  if (work == Work::kHeld) return "held whole";
   return work == Work::kMove ? "copies" : "";
 }
 
@@ -95,7 +97,8 @@ bool has_work(const std::vector<Lane>& lanes, Work work) {
 void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   const bool on_cpu = !has_work(lanes, Work::kHost);
   Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 10};
-  for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kGather, Work::kSum}) {
+  for (const Work work :
+       {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kGather, Work::kSum, Work::kHeld}) {
     if (!has_work(lanes, work)) continue;
     legend.entries.push_back({std::string(name_of(work, on_cpu)), [&sheet, work](const Rect& sample) {
                                 lay_out_sample(sheet, Layer::kAxes, sample, look_of(sheet.palette(), work));
