@@ -78,7 +78,7 @@ double spread_of(const record::Params& params) {
   return std::sqrt(variance);
 }
 
-ChartSeries series_of(const Walk& walk) {
+ChartSeries walk_series(const Walk& walk) {
   constexpr std::size_t kMostPoints = 500;
   ChartSeries series{.label = std::string(walk.label), .kind = walk.kind, .named_at_end = true};
   const std::size_t last = walk.weights.size() - 1, every = 1 + last / kMostPoints;
@@ -130,7 +130,7 @@ void add_rounding_walk_panels(FigureData& figure, const FigureInput& input) {
   Chart chart;
   // Names are placed in this order, the wandering line's first.
   for (const std::size_t i : {2U, 0U, 1U, 3U})
-    if (i == 0 || !input.view.hidden) chart.series.push_back(series_of(walks[i]));
+    if (i == 0 || !input.view.hidden) chart.series.push_back(walk_series(walks[i]));
   fit(chart, steps);
   figure.add(std::move(chart));
   if (!input.view.hidden) figure.add(ends(walks, params));

@@ -67,7 +67,7 @@ std::string percent(double part, double whole) {
 }
 
 // `shift` is added to the exponents.
-ChartSeries series_of(const Histogram& histogram, std::string label, SeriesKind kind, int shift) {
+ChartSeries counts_of(const Histogram& histogram, std::string label, SeriesKind kind, int shift) {
   ChartSeries series{.label = std::move(label), .kind = kind};
   for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
     if (histogram.counts[i] <= 0) continue;
@@ -122,7 +122,7 @@ Chart gradients_chart(const Histogram& gradients, const record::Params& params, 
   const Range range = range_of(format);
   const int shift = hidden ? 0 : static_cast<int>(std::lround(std::log2(std::stod(params.text("scale")))));
   Chart chart;
-  chart.series.push_back(series_of(gradients, "gradients", SeriesKind::kFused, shift));
+  chart.series.push_back(counts_of(gradients, "gradients", SeriesKind::kFused, shift));
   chart.title = hidden ? fmt::format("What would become of them in {}, unscaled", format.name)
                        : outcome(gradients, format, shift);
   fit(chart, std::max<double>(kLeastSeen, range.least - 4), std::min(20, range.end + 2));
@@ -137,7 +137,7 @@ Chart gradients_chart(const Histogram& gradients, const record::Params& params, 
 
 Chart updates_chart(const Histogram& updates, const Histogram* lost, bool hidden) {
   Chart chart;
-  chart.series.push_back(series_of(updates, "all updates", SeriesKind::kEager, 0));
+  chart.series.push_back(counts_of(updates, "all updates", SeriesKind::kEager, 0));
   if (hidden) {
     chart.title = "Updates that the optimizer computes";
     fit(chart, 0, -60);
@@ -145,7 +145,7 @@ Chart updates_chart(const Histogram& updates, const Histogram* lost, bool hidden
   }
   double swallowed = 0;
   if (lost != nullptr) {
-    chart.series.push_back(series_of(*lost, "lost in rounding", SeriesKind::kFused, 0));
+    chart.series.push_back(counts_of(*lost, "lost in rounding", SeriesKind::kFused, 0));
     swallowed = static_cast<double>(sum(*lost) - lost->zeros);
   }
   chart.title = fmt::format("{} of the updates leave their weight unchanged",
