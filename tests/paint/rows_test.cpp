@@ -202,3 +202,23 @@ TEST_CASE("marks of lanes have a contrast of 3:1 or such an outline, and their t
     }
   }
 }
+
+TEST_CASE("a chart below lanes has their time axis") {
+  lessons::FigureData figure = two_runs();
+  const lessons::Axis x = std::get<lessons::Lanes>(figure.panels[0]).x;
+  lessons::Chart chart{.title = "Sent", .x = x, .y = {.high = 1024}, .stacked = true};
+  chart.series.push_back({.label = "sums"});
+  for (const double at : {0.0, 500'000.0, 1'000'000.0})
+    chart.series.back().points.push_back(lessons::exact_point(at, 512, at == 500'000 ? "half of the step" : ""));
+  figure.add(std::move(chart));
+  int drawn = 0;
+  for (const Frame& frame : frames()) {
+    const Scene scene = layout(figure, frame);
+    for (const app::paint::HitArea& area : scene.hits) {
+      if (area.tip != "half of the step") continue;
+      CHECK(area.rect.center_x() == Approx(scene.map.x_px(500'000)).margin(0.1));
+      ++drawn;
+    }
+  }
+  CHECK(drawn > 1);
+}

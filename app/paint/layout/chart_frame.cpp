@@ -12,7 +12,7 @@ using lessons::Chart;
 
 bool names_ends(const Sheet& sheet, float width) { return width >= sheet.px(400); }
 
-ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optional<double> guess)
+ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optional<double> guess, float left)
     : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess), area_(area) {
   looks_ = looks_of(chart);
   const float line = sheet.snap(sheet.height(kLabelType));
@@ -28,7 +28,7 @@ ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optio
     y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(34))));
     float labels = 0;
     for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
-    plot_.x0 = sheet.snap(plot_.x0 + labels + sheet.px(8));
+    plot_.x0 = std::max(left, sheet.snap(plot_.x0 + labels + sheet.px(8)));
     plot_ = {plot_.x0, sheet.snap(plot_.y0), std::max(sheet.snap(plot_.x1), plot_.x0 + 1), sheet.snap(plot_.y1)};
   };
   fit(1);

@@ -33,8 +33,8 @@ bool names_ends(const Sheet& sheet, float width);
 
 class ChartLayout {
  public:
-  // `guess`: the value of a line that labels avoid.
-  ChartLayout(Sheet& sheet, const lessons::Chart& chart, Rect area, std::optional<double> guess);
+  // `guess`: the value of a line that labels avoid. The plot begins at `left` or to the right of it.
+  ChartLayout(Sheet& sheet, const lessons::Chart& chart, Rect area, std::optional<double> guess, float left = 0);
   const Rect& plot() const { return plot_; }
   // True if the box meets no bar, mark or number.
   bool is_clear(const Rect& box) const { return is_free(box) && !meets_bar(box); }

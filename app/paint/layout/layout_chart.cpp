@@ -57,6 +57,13 @@ void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap&
   sheet.scene().guess = pill.box;
 }
 
+// Left edge of the lanes above a chart that has their axis; 0 without such lanes.
+float left_of_lanes(Sheet& sheet, const lessons::Axis& x) {
+  const PlotMap& above = sheet.scene().map;
+  const bool same = above.x.unit == x.unit && above.x.low == x.low && above.x.high == x.high;
+  return same && x.unit == lessons::AxisUnit::kNanoseconds ? above.plot.x0 : 0;
+}
+
 // "21.3 GiB", in the axis's unit.
 std::string guess_text(const lessons::Axis& axis, double guess) {
   const ShownUnit unit = lessons::unit_of(axis);
@@ -112,7 +119,8 @@ void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::ve
     const float x0 = area.x0 + static_cast<float>(i % columns) * (width + gap);
     const float y0 = area.y0 + static_cast<float>(i / columns) * (height + gap * 0.6f);
     const Chart& data = *charts[static_cast<std::size_t>(i)];
-    ChartLayout chart(sheet, data, {x0, y0, x0 + width, y0 + height}, data.asked ? head.guess : std::nullopt);
+    ChartLayout chart(sheet, data, {x0, y0, x0 + width, y0 + height}, data.asked ? head.guess : std::nullopt,
+                      count == 1 ? left_of_lanes(sheet, data.x) : 0);
     chart.draw();
     if (data.asked && (head.guess || head.guess_open))
       lay_out_guess(sheet, head, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
