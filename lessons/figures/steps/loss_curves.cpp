@@ -1,47 +1,22 @@
 // Loss by step of a run and of run A, and their difference: does a changed step still compute the same?
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/steps/losses.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
-
-using LossByStep = std::map<std::int32_t, double>;
 
 // Longer runs get no tips, which would fill the file.
 constexpr std::size_t kMostTips = 200;
 // Half the axis of differences if all are 0.
 constexpr double kNoDifference = 1e-6;
 
-LossByStep losses_of(const record::Recording& recording, record::MetricKind kind = record::MetricKind::kLoss) {
-  LossByStep losses;
-  for (const record::MetricSample& sample : recording.metrics())
-    if (sample.kind == kind && std::isfinite(sample.value)) losses[sample.step] = sample.value;
-  return losses;
-}
-
-// With few digits and in words: "0.0213", "2.1 millionths".
-std::string small_text(double value) {
-  const double size = std::abs(value);
-  const std::string_view sign = value < 0 ? "−" : "";
-  if (size == 0) return "0";
-  if (size >= 1e-3) return fmt::format("{}{:.4f}", sign, size);
-  if (size >= 1e-6) return fmt::format("{}{:.3g} millionths", sign, size * 1e6);
-  return fmt::format("{}{:.3g} billionths", sign, size * 1e9);
-}
-
-// The requested last step, so that the axis does not move.
-double last_step(const record::RunInfo& info, const LossByStep& losses) {
-  const double last = losses.rbegin()->first;
-  return std::max({last, std::strtod(value_of(info.params, "steps").c_str(), nullptr) - 1, 1.0});
-}
-
-ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind kind) {
+ChartSeries loss_series(const LossByStep& losses, std::string label, SeriesKind kind) {
   ChartSeries series{.label = std::move(label), .kind = kind};
   for (const auto& [step, loss] : losses) {
     ChartPoint point = exact_point(static_cast<double>(step), loss);
@@ -68,15 +43,11 @@ bool makes_curve(const LossByStep& run) { return run.size() >= kLeastCurve; }
 Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossByStep& baseline) {
   Chart chart;
   chart.title = "Loss";
-  if (!baseline.empty()) chart.series.push_back(series_of(baseline, "run A", SeriesKind::kEager));
-  chart.series.push_back(series_of(run, baseline.empty() ? "this run" : "run B, this one", SeriesKind::kFused));
+  if (!baseline.empty()) chart.series.push_back(loss_series(baseline, "run A", SeriesKind::kEager));
+  chart.series.push_back(loss_series(run, baseline.empty() ? "this run" : "run B, this one", SeriesKind::kFused));
   const LossByStep held_out = losses_of(input.run->recording(), record::MetricKind::kEvaluationLoss);
-  if (!held_out.empty()) chart.series.push_back(series_of(held_out, "held-out text", SeriesKind::kOther));
-  const double last = last_step(input.run->recording().info(), run);
-  chart.x = {.unit = AxisUnit::kSteps, .high = std::max(last, baseline.empty() ? 0.0 : baseline.rbegin()->first)};
-  const double inset = 0.015 * chart.x.high;  // keeps marks from being cut at the edge
-  chart.x.low -= inset, chart.x.high += inset;
-  chart.x.name = "step";
+  if (!held_out.empty()) chart.series.push_back(loss_series(held_out, "held-out text", SeriesKind::kOther));
+  chart.x = steps_axis(input.run->recording().info(), run, baseline);
   chart.y.unit = AxisUnit::kNumber;
   chart.joined = makes_curve(run);
   if (!chart.joined) chart.title = "Loss: too few steps for a curve";
@@ -104,7 +75,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
   const double most = std::abs(largest->second);
   chart.title = most == 0 ? "No difference in any step"
                           : fmt::format("Largest difference {}, step {}", small_text(largest->second), largest->first);
-  chart.series.push_back(series_of(change, "B − A", SeriesKind::kFused));
+  chart.series.push_back(loss_series(change, "B − A", SeriesKind::kFused));
   for (ChartPoint& point : chart.series.front().points)
     if (!point.tip.empty())
       point.tip = fmt::format("B − A, step {}: {}", static_cast<std::int32_t>(point.x), small_text(point.y));
@@ -117,9 +88,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
 void add_loss_curves_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const LossByStep run = losses_of(recording);
-  if (run.empty())
-    return figure.leave_empty(recording.outcome() ? "This run measured no loss, because it finished no step."
-                                                  : "The first step is still running.");
+  if (run.empty()) return figure.leave_empty(why_no_loss(recording));
   const LossByStep baseline = input.baseline == nullptr ? LossByStep{} : losses_of(input.baseline->recording());
   Chart losses = losses_chart(input, run, baseline);
   const Axis steps = losses.x;
