@@ -49,6 +49,11 @@ std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& 
   return quiet;
 }
 
+int tone_of(record::Phase phase) {
+  if (phase == record::Phase::kLoss || phase == record::Phase::kRecompute) return 1;
+  return phase == record::Phase::kBackward ? 2 : phase == record::Phase::kOptimizer ? 3 : 0;
+}
+
 double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
 
 std::string axis_name(const Timeline& panel, const record::Recording& run) {

@@ -31,6 +31,9 @@ std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<record::C
 
 double high_total(const record::Column& column);
 
+// The gray of a phase, from 0 to 3.
+int tone_of(record::Phase phase);
+
 // `value` of each column as a step function without redundant points.
 template <class Value>
 StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, Value value) {

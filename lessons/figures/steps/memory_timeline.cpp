@@ -149,11 +149,6 @@ Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> other
   return {.unit = AxisUnit::kBytes, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
 }
 
-int tone_of(record::Phase phase) {
-  if (phase == record::Phase::kLoss || phase == record::Phase::kRecompute) return 1;
-  return phase == record::Phase::kBackward ? 2 : phase == record::Phase::kOptimizer ? 3 : 0;
-}
-
 std::vector<Band> bands_of(const Shot& shot) {
   std::vector<Band> bands;
   for (const record::PhaseSpan& span : shot.spans) {
