@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/foreign_config.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/planned.h"
@@ -30,7 +31,7 @@ struct PlanOptions : CommonOptions {
   std::optional<std::string> model;  // a key of the schema, a config.json or a checkpoint
   std::vector<std::string> cards;
   std::optional<std::string> batch, seq;  // "1,4,8"
-  std::optional<std::string> code;
+  std::optional<std::string> code, config;
   std::optional<int> gpus;
   bool csv = false, fail_on_oom = false;
 };
@@ -45,6 +46,8 @@ void declare_plan(PlanOptions& options, OptionList& list) {
   list.text("--code", options.code,
             "Code to imitate: headroom, hf or liger; for the last two, settings make our step allocate like theirs",
             "NAME");
+  list.text("--config", options.config,
+            "Configuration of DeepSpeed (JSON) or Accelerate (YAML, JSON); plans the step that it means", "FILE");
   list.set("Settings of train_step");
   list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if no step fits on any card");
   list.flag("--csv", options.csv, "Print CSV, one row per step and card");
@@ -83,17 +86,35 @@ std::string code_note(const experiments::OtherCode& code, const Params& params) 
 struct PlanAsked {
   std::vector<Params> steps;
   std::vector<PlannedCard> cards;
+  std::optional<ForeignConfig> config;
 };
 
-record::Result<PlanAsked> plan_asked(const PlanOptions& options) {
+// Keys that the command line sets.
+std::vector<std::string> named_keys(const PlanOptions& options) {
+  std::vector<std::string> keys;
+  for (const std::string& assignment : options.set) keys.push_back(assignment.substr(0, assignment.find('=')));
+  if (options.gpus) keys.emplace_back("ranks");
+  if (options.batch) keys.emplace_back("batch");
+  return keys;
+}
+
+// `reads`: whether files may be opened.
+record::Result<PlanAsked> plan_asked(const PlanOptions& options, bool reads) {
+  PlanAsked asked;
   auto step = gpu_step(options.model);
   if (!step) return step.error();
   Params& params = step.value();
   const auto code = code_of(options);
   if (!code) return code.error();
   if (code.value() != nullptr) experiments::apply(params, code.value()->settings);
+  if (options.config && reads) {
+    auto config = apply_config(params, *options.config);
+    if (!config) return config.error();
+    asked.config = std::move(config).value();
+  }
   if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   if (options.gpus) (void)params.set("ranks", record::ParamValue(std::int64_t{*options.gpus}));
+  if (asked.config) settle_config(params, *asked.config, named_keys(options));
   if (const auto possible = predict::check(predict::step_settings(params).parallel); !possible) return possible.error();
   if (!record::names_gpu(params.text("device")))
     return Error{"`headroom plan` plans for GPUs only: remove the setting device."};
@@ -102,7 +123,6 @@ record::Result<PlanAsked> plan_asked(const PlanOptions& options) {
   if (!batches) return batches.error();
   const auto sequences = values_of(params, "seq", options.seq);
   if (!sequences) return sequences.error();
-  PlanAsked asked;
   for (const std::string& sequence : sequences.value())
     for (const std::string& batch : batches.value()) {
       (void)params.set("seq", std::string_view(sequence));
@@ -117,6 +137,8 @@ record::Result<PlanAsked> plan_asked(const PlanOptions& options) {
   return asked;
 }
 
+record::Result<PlanAsked> check_plan(const PlanOptions& options) { return plan_asked(options, false); }
+
 bool fits_somewhere(const std::vector<StepPlan>& plans) {
   for (const StepPlan& plan : plans) {
     if (plan.refusal.empty() && plan.cards.empty()) return true;  // no card was named
@@ -128,15 +150,32 @@ bool fits_somewhere(const std::vector<StepPlan>& plans) {
 
 void say_notes(const PlanOptions& options, const PlanAsked& asked, const std::vector<StepPlan>& plans) {
   const Params& params = asked.steps.front();
-  say_what_is_taken(params, options, options.batch.has_value(), options.seq.has_value());
+  CommonOptions named = options;
+  if (asked.config)
+    for (const configs::Setting& setting : asked.config->used) named.set.push_back(setting.text());
+  say_what_is_taken(params, named, options.batch.has_value(), options.seq.has_value());
+  if (asked.config && options.csv)
+    for (const std::string& note : config_notes(*asked.config)) say(note);
   if (!plans.front().why_formula.empty()) say(closed_form_note(plans.front().why_formula, plans.front().beyond_step));
   if (const auto code = code_of(options); code && code.value() != nullptr) say(code_note(*code.value(), params));
   if (const std::string more = experiments::peft_takes_more(params); !more.empty()) say(more);
   for (const PlannedCard& card : asked.cards) say_if_too_old(card);
 }
 
+void put_plans(const PlanOptions& options, const PlanAsked& asked, const std::vector<StepPlan>& plans) {
+  const Params& params = asked.steps.front();
+  if (options.json) {
+    nlohmann::json document = plan_json(plans);
+    if (asked.config) document["config"] = config_json(*asked.config, params);
+    return put_json(document);
+  }
+  if (options.csv) return put(plan_csv(plans));
+  if (asked.config) put(config_text(*asked.config, params));
+  put(plan_text(plans));
+}
+
 record::Result<ExitCode> plan(const PlanOptions& options) {
-  auto asked = plan_asked(options);
+  auto asked = plan_asked(options, true);
   if (!asked) return asked.error();
   Session session(choose_engine(options.engine));
   for (const Params& params : asked.value().steps)
@@ -150,10 +189,7 @@ record::Result<ExitCode> plan(const PlanOptions& options) {
     plans.push_back(*std::move(planned));
   }
   say_notes(options, asked.value(), plans);
-  if (options.json)
-    put_json(plan_json(plans));
-  else
-    put(options.csv ? plan_csv(plans) : plan_text(plans));
+  put_plans(options, asked.value(), plans);
   const bool all_refused = std::ranges::none_of(plans, &std::string::empty, &StepPlan::refusal);
   if (all_refused) return ExitCode::kRefused;
   return options.fail_on_oom && !fits_somewhere(plans) ? ExitCode::kOutOfMemory : ExitCode::kDone;
@@ -166,6 +202,6 @@ constinit const Command kPlan{
     .name = "plan",
     .summary = "Plan a training step: its memory, and the cards it fits on",
     .example = "headroom plan --model llama-3.2-1b --card \"RTX 4090\" --batch 1,4 --seq 1024",
-    .make = make_invocation<PlanOptions, declare_plan, plan, plan_asked>};
+    .make = make_invocation<PlanOptions, declare_plan, plan, check_plan>};
 
 }  // namespace headroom::app
