@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "demos/configs/config.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/switch_search.h"
@@ -78,6 +79,19 @@ void zero_stages(std::string_view page) {
   CHECK(1e-9 * static_cast<double>(one.gradients - two.gradients) == Approx(1.9).margin(0.05));
   CHECK(1e-9 * static_cast<double>(two.gradients) == Approx(0.6).margin(0.05));
   CHECK(1e-9 * static_cast<double>(one.gradients) == Approx(2.5).margin(0.05));
+}
+
+void read_a_config(std::string_view page) {
+  const auto offloads = [](const char* name) {
+    const auto config = configs::read_config(std::string(HEADROOM_SOURCE_DIR) + "/assets/configs/" + name);
+    REQUIRE(config.ok());
+    CHECK(config.value().zero == predict::Zero::kWeights);
+    CHECK(config.value().state == predict::StateOffload::kHost);
+    return config.value().weights != predict::StateOffload::kOff;
+  };
+  CHECK_FALSE(offloads("gpt2_xl_zero3.json"));
+  CHECK(offloads("gpt2_xl_zero3_param.json"));
+  CHECK(right_choice(page) == "No");
 }
 
 void activation_terms(std::string_view page) {
@@ -216,6 +230,7 @@ constexpr std::array kKeysOfFormulas{
     AnswerKey{"gpt_to_llama", gpt_to_llama},
     AnswerKey{"static_bytes", static_bytes},
     AnswerKey{"zero_stages", zero_stages},
+    AnswerKey{"read_a_config", read_a_config},
     AnswerKey{"activation_terms", activation_terms},
     AnswerKey{"memory_over_batch", memory_over_batch},
     AnswerKey{"schedule", schedule},

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "demos/configs/config.h"
+#include "demos/configs/formats.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/architecture.h"
 #include "demos/predict/fits.h"
@@ -107,6 +109,16 @@ NumberValues zero_numbers() {
           {"zero_paper.one", paper(Zero::kOptimizer)},
           {"zero_paper.two", paper(Zero::kGradients)},
           {"zero_paper.three", paper(Zero::kWeights)}};
+}
+
+NumberValues config_numbers() {
+  const auto config = configs::read_config(std::string(HEADROOM_SOURCE_DIR) + "/assets/configs/gpt2_xl_zero3.json");
+  REQUIRE(config.ok());
+  const auto held = configs::held_by_rank(config.value(), {}, 1'500'000'000, 1);
+  REQUIRE(held.ok());
+  CHECK(held.value().device.sum() == held.value().device.weights);
+  return {{"gpt2_zero3.host", static_cast<double>(held.value().elsewhere.sum()) / 1e9},
+          {"gpt2_zero3.weights", static_cast<double>(held.value().device.weights) / 1e9}};
 }
 
 // Exponents: fp16's limits, and one above all gradients.
@@ -230,9 +242,9 @@ NumberValues timeline_numbers() {
           {"timeline_d.activations", bytes_of(d, Category::kActivations) / 1e9}};
 }
 
-constexpr std::array kBytes{model_state_numbers, zero_numbers,       gradient_numbers,       lost_update_numbers,
-                            adapter_numbers,     validation_numbers, technique_peak_numbers, process_numbers,
-                            kept_numbers,        timeline_numbers};
+constexpr std::array kBytes{model_state_numbers, zero_numbers,    config_numbers,     gradient_numbers,
+                            lost_update_numbers, adapter_numbers, validation_numbers, technique_peak_numbers,
+                            process_numbers,     kept_numbers,    timeline_numbers};
 
 }  // namespace
 
