@@ -105,6 +105,17 @@ small lost_updates_mixed_cpu precision=bf16_mixed steps=200 learning_rate=0.0001
 for way in "full off" "lora lora" "qlora qlora"; do
   record "losses_${way% *}_cpu" run train_step --set model=tiny --set steps=200 --set "adapters=${way#* }" --memory-steps 3
 done
+# The page on a step of ZeRO: four ranks with a sequence each, and one rank with the same four as one batch.
+of_ranks() {
+  name=$1; shift
+  sets=
+  for setting in "$@"; do sets="$sets --set $setting"; done
+  # shellcheck disable=SC2086  # the settings have no blanks
+  record "$name" run train_step --set model=tiny --set steps=20 $sets --memory-steps 2
+}
+of_ranks zero_step_cpu batch=1 ranks=4 zero=3
+of_ranks zero_step_off_cpu batch=1 ranks=4
+of_ranks zero_step_alone_cpu batch=4
 record ladder_cpu sweep ladder --set model=tiny --set steps=3
 record kernels_cpu bench
 

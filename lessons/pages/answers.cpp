@@ -5,6 +5,7 @@
 #include <array>
 
 #include "demos/predict/forms/closed_form.h"
+#include "demos/predict/forms/rank_traffic.h"
 #include "demos/predict/forms/trained_weights.h"
 #include "demos/predict/optimizers.h"
 #include "demos/record/find.h"
@@ -71,6 +72,11 @@ double model_state(const predict::StepSettings& step) {
   return static_cast<double>(step.element_bytes() * elements + predict::optimizer_state_bytes(step));
 }
 
+// Bytes that a rank sends in a step, by its collectives.
+double sent_per_step(const predict::StepSettings& step) {
+  return step.parallel.ranks > 1 ? static_cast<double>(predict::rank_traffic(step).sum()) : -1;
+}
+
 constexpr std::array kAnswers{
     Answer{"eager_memory", AxisUnit::kBytes, eager_memory},
     Answer{"end_of_ladder", AxisUnit::kBytes, end_of_ladder},
@@ -78,6 +84,7 @@ constexpr std::array kAnswers{
     Answer{"host_link", AxisUnit::kBytesPerSecond, host_link},
     Answer{"model_state", AxisUnit::kBytes, nullptr, model_state},
     Answer{"peak_of_step", AxisUnit::kBytes, peak_of_step, peak_by_formula},
+    Answer{"sent_per_step", AxisUnit::kBytes, nullptr, sent_per_step},
 };
 
 }  // namespace

@@ -1,11 +1,17 @@
-// Figures of runs with several ranks: collectives below the memory, and each rank's peak.
+// Figures of runs with several ranks: collectives, layers that are whole, bytes sent, and each rank's peak.
+#include <map>
 #include <memory>
 
+#include <nlohmann/json.hpp>
+
+#include "demos/llama/config.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/page_numbers.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 
@@ -97,6 +103,17 @@ TEST_CASE("a figure shows the rank that its parameter names, and a lane's name s
         "This run has one rank: set the rank to 0.");
 }
 
+TEST_CASE("files name gathers and sums") {
+  const record::Recording run = made_run();
+  const record::Ledger ledger(run);
+  const lessons::FigureData data = lessons::find_figure("memory_timeline")->build({.run = &ledger});
+  const auto& lanes = tests::panel_in<lessons::Lanes>(data);
+  nlohmann::json file;
+  lanes.add_to(file);
+  CHECK(file["rows"][0]["boxes"][0]["kind"] == "gather");
+  CHECK(file["rows"][0]["boxes"][1]["kind"] == "sum");
+}
+
 TEST_CASE("without collectives or times there are no lanes") {
   const record::Recording run = made_run(), alone = tests::made_recording({});
   const record::Ledger ledger(run), other(alone);
@@ -124,4 +141,107 @@ TEST_CASE("each rank's peak and traffic is a bar") {
   REQUIRE(table->rows.size() == 2);
   CHECK(table->rows[1].cells == std::vector<std::string>{"2", "6.00 KiB", "40 ns"});
   CHECK_FALSE(figure.build({.run = &other}).head.empty_reason.empty());
+}
+
+namespace {
+
+lessons::FigureData rank_lanes(const record::Recording& run, std::initializer_list<const char*> settings = {},
+                               const lessons::View& view = {}) {
+  const lessons::Figure& figure = *lessons::find_figure("rank_lanes");
+  const record::Ledger ledger(run);
+  record::Params params(figure.schema);
+  for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  return figure.build({.run = &ledger, .params = &params, .view = view});
+}
+
+std::vector<std::string> lane_names(const lessons::FigureData& figure) {
+  std::vector<std::string> names;
+  for (const lessons::Lane& lane : tests::lanes_of(figure)) names.push_back(lane.label);
+  return names;
+}
+
+// Boxes with this label in all lanes of weights that are held whole.
+std::vector<lessons::TimeBox> held(const lessons::FigureData& figure, const std::string& label) {
+  std::vector<lessons::TimeBox> found;
+  for (const lessons::Lane& lane : tests::lanes_of(figure))
+    for (const lessons::TimeBox& box : lane.boxes)
+      if (box.work == lessons::Work::kHeld && box.label == label) found.push_back(box);
+  std::ranges::sort(found, {}, &lessons::TimeBox::begin);
+  return found;
+}
+
+// The box of a layer that the rank computes in a phase.
+lessons::TimeBox computed(const lessons::FigureData& figure, const std::string& layer, const std::string& phase) {
+  for (const lessons::TimeBox& box : tests::lanes_of(figure).front().boxes)
+    if (box.label == layer && box.tip.starts_with("layer " + layer + ", " + phase)) return box;
+  FAIL("layer " << layer << " has no " << phase);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("one rank is in detail, and bytes are counted when a collective ends") {
+  const record::Recording run = made_run();
+  const lessons::FigureData data = rank_lanes(run);
+  CHECK(lane_names(data) == std::vector<std::string>{"Layer", "Collective", "Rank 0"});
+  const std::vector<lessons::Lane>& lanes = tests::lanes_of(data);
+  CHECK(lanes[0].note.starts_with("Rank 1: 2 collectives send 6.00 KiB and take "));
+  CHECK(lanes[2].thin);
+  const lessons::Chart& sent = *tests::charts_of(data).at(0);
+  CHECK(sent.title == "Sent by rank 1: 6.00 KiB");
+  REQUIRE(sent.series.size() == 2);
+  CHECK(sent.series[0].label == "weights gathered");
+  CHECK(sent.series[0].points.front().y == 0);
+  CHECK(sent.series[0].points.back().y == 2048);
+  CHECK(sent.series[1].points.back().y == 4096);
+  CHECK(sent.x.low == tests::panel_in<lessons::Lanes>(data).x.low);
+  CHECK(sent.x.high == tests::panel_in<lessons::Lanes>(data).x.high);
+  CHECK(lane_names(rank_lanes(run, {"rank=0"})).back() == "Rank 1");
+}
+
+TEST_CASE("a hidden answer, one rank or a whole run have no lanes of ranks") {
+  const record::Recording run = made_run(), alone = tests::made_recording({});
+  CHECK(rank_lanes(run, {}, {.hidden = true}).head.empty_reason == lessons::kIsAnswer);
+  CHECK(rank_lanes(alone).head.empty_reason.starts_with("This run has one rank"));
+  CHECK(rank_lanes(run, {"show=run"}).head.empty_reason.starts_with("This figure shows one step"));
+}
+
+TEST_CASE("with ZeRO-3 a layer is whole in its forward and again in its backward") {
+  const record::Recording run = tests::stored_ranks("zero_step_cpu");
+  const lessons::FigureData data = rank_lanes(run);
+  for (const char* layer : {"0", "1", "2", "3"}) {
+    CAPTURE(layer);
+    const std::vector<lessons::TimeBox> whole = held(data, layer);
+    REQUIRE(whole.size() == 2);
+    const lessons::TimeBox forward = computed(data, layer, "forward"), backward = computed(data, layer, "backward");
+    CHECK(whole[0].begin < forward.end);
+    CHECK(whole[0].end > forward.begin);
+    CHECK(whole[0].end < backward.begin);
+    CHECK(whole[1].begin < backward.end);
+    CHECK(whole[1].end > backward.begin);
+    CHECK(whole[1].begin >= whole[0].end);
+  }
+  CHECK(lane_names(data) == std::vector<std::string>{"Layer", "Collective", "Whole", "", "Rank 0", "Rank 1", "Rank 3"});
+}
+
+TEST_CASE("the bytes sent climb to three gathers of all weights with ZeRO-3, and to two without ZeRO") {
+  const auto all = static_cast<double>(4 * llama::num_parameters(*llama::find_config("tiny")));
+  const double once = all * 3 / 4;
+  const auto ends = [](const record::Recording& run) {
+    std::map<std::string, double> last;
+    const lessons::FigureData data = rank_lanes(run);
+    for (const lessons::ChartSeries& series : tests::charts_of(data).at(0)->series)
+      last[series.label] = series.points.back().y;
+    return last;
+  };
+  auto three = ends(tests::stored_ranks("zero_step_cpu")), off = ends(tests::stored_ranks("zero_step_off_cpu"));
+  CHECK(three["weights gathered"] == Approx(2 * once).epsilon(0.01));
+  CHECK(three["gradients summed"] == Approx(once).epsilon(0.01));
+  CHECK_FALSE(off.contains("weights gathered"));
+  CHECK(off["gradients summed"] == Approx(2 * once).epsilon(0.01));
+  const lessons::FigureData data = rank_lanes(tests::stored_ranks("zero_step_cpu"));
+  const lessons::Chart& sent = *tests::charts_of(data).at(0);
+  REQUIRE(sent.references.size() == 3);
+  CHECK(sent.references[2].label == "3 · 3/4 P");
+  CHECK(sent.references[2].y[0] == 3 * once);
 }

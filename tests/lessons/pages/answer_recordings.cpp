@@ -35,6 +35,7 @@ using tests::kParameters;
 using tests::kVocabulary;
 using tests::right_choice;
 using tests::stored;
+using tests::stored_ranks;
 
 namespace {
 
@@ -189,6 +190,27 @@ void low_rank(std::string_view page) {
   CHECK(right_choice(page) == "Gradients and optimizer state; QLoRA the weights, too.");
 }
 
+// On rank 2, phases in which layer 1's gathered weights are allocated and freed in the last whole step, in order.
+void zero_step(std::string_view page) {
+  const Recording run = stored_ranks("zero_step_cpu");
+  const Ledger ledger(*run.other_ranks().at(1));
+  const Recording& rank = ledger.recording();
+  REQUIRE(rank.info().rank == 2);
+  const auto step = record::last_whole_step(rank);
+  REQUIRE(step);
+  std::vector<record::Phase> phases;
+  for (const record::Storage& each : ledger.storages()) {
+    if (each.layer != 1 || rank.op_name(each.op) != "gathered.weights" || each.died <= step->first) continue;
+    if (each.born >= step->last) continue;
+    REQUIRE(each.born >= step->first);
+    REQUIRE(each.died < step->last);
+    phases.insert(phases.end(), {each.phase, rank.events()[each.died].phase});
+  }
+  using record::Phase;
+  CHECK(phases == std::vector{Phase::kForward, Phase::kForward, Phase::kBackward, Phase::kBackward});
+  CHECK(right_choice(page) == "In its forward and again in its backward");
+}
+
 constexpr std::array kKeysOfRecordings{
     AnswerKey{"where_memory_goes", is_measured},
     AnswerKey{"address_space", address_space},
@@ -210,6 +232,7 @@ constexpr std::array kKeysOfRecordings{
     AnswerKey{"low_rank", low_rank},
     AnswerKey{"offload", is_measured},
     AnswerKey{"bandwidth_of_this_machine", is_measured},
+    AnswerKey{"zero_step", zero_step},
     AnswerKey{"ladder", is_measured},
 };
 

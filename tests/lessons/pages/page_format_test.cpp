@@ -159,6 +159,15 @@ TEST_CASE("the key of a second question is a formula of the drawn settings", "[p
   REQUIRE(step.set("seq", std::string_view("1024")));
   CHECK(key_of(peak, step) == Approx(20.9e9).epsilon(0.01));
 
+  SecondQuestion sent;
+  sent.answer = find_answer("sent_per_step");
+  CHECK(key_of(sent, step) < 0);  // one rank
+  REQUIRE(step.set("ranks", std::string_view("4")));
+  for (const auto& [zero, gathers_and_sums] : {std::pair{"off", 2}, {"1", 2}, {"2", 2}, {"3", 3}}) {
+    REQUIRE(step.set("zero", std::string_view(zero)));
+    CHECK(key_of(sent, step) == Approx(gathers_and_sums * 2 * kWeights * 3 / 4).epsilon(0.001));
+  }
+
   const Page page = page_of(kFront + kWords + kQuestion + kSecond);
   const record::Params settings = settings_with("llama-3-8b", "bf16_mixed");
   CHECK(with_drawn(page.lesson.second->ask, *page.lesson.second, settings) ==
