@@ -59,17 +59,20 @@ bool is_sum(record::CollectiveKind kind) {
   return kind == record::CollectiveKind::kAllReduce || kind == record::CollectiveKind::kReduceScatter;
 }
 
-double rank_shift(const Recording& rank, const Recording& shown, const record::StepRange& range,
-                  record::TimeAxis axis) {
-  const record::Mark& mark = shown.marks()[range.first_mark];
-  const record::Nanoseconds origin = axis == record::TimeAxis::kHost ? mark.host_time : mark.device_time;
+double clock_shift(const Recording& rank, const Recording& shown, record::Nanoseconds origin, std::int32_t step) {
   if (&rank == &shown) return -static_cast<double>(origin);
   const record::Nanoseconds a = shown.info().clock_start, b = rank.info().clock_start;
   if (a != 0 && b != 0) return static_cast<double>(b - a - origin);
   for (const record::StepRange& its : record::steps_of(rank))
-    if (its.step == range.step && its.first_mark < rank.marks().size())
+    if (its.step == step && its.first_mark < rank.marks().size())
       return -static_cast<double>(rank.marks()[its.first_mark].device_time);
   return -static_cast<double>(origin);
+}
+
+double rank_shift(const Recording& rank, const Recording& shown, const record::StepRange& range,
+                  record::TimeAxis axis) {
+  const record::Mark& mark = shown.marks()[range.first_mark];
+  return clock_shift(rank, shown, axis == record::TimeAxis::kHost ? mark.host_time : mark.device_time, range.step);
 }
 
 Lane collective_lane(const Recording& rank, const Recording& shown, const record::StepRange& range,

@@ -14,8 +14,12 @@ namespace headroom::lessons {
 // True for an all-reduce or a reduce-scatter.
 bool is_sum(record::CollectiveKind kind);
 
-// Position of a rank's time 0 on the time axis of `shown`'s step. The common clock places ranks of one host; without
-// it, their step's first marks coincide.
+// Returns what to add to a rank's times, to place them relative to `origin` on the clock of `shown`. The common clock
+// places ranks of one host; without it, their step's first marks coincide.
+double clock_shift(const record::Recording& rank, const record::Recording& shown, record::Nanoseconds origin,
+                   std::int32_t step);
+
+// Position of a rank's time 0 on the time axis of `shown`'s step.
 double rank_shift(const record::Recording& rank, const record::Recording& shown, const record::StepRange& range,
                   record::TimeAxis axis);
 
