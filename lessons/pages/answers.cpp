@@ -6,6 +6,7 @@
 
 #include "demos/predict/forms/closed_form.h"
 #include "demos/predict/forms/rank_traffic.h"
+#include "demos/predict/forms/ring.h"
 #include "demos/predict/forms/trained_weights.h"
 #include "demos/predict/optimizers.h"
 #include "demos/record/find.h"
@@ -77,6 +78,13 @@ double sent_per_step(const predict::StepSettings& step) {
   return step.parallel.ranks > 1 ? static_cast<double>(predict::rank_traffic(step).sum()) : -1;
 }
 
+// Bytes that each rank sends for one sum.
+double sent_in_ring(const record::Params& ring) {
+  const predict::SumCost cost =
+      predict::sum_cost(predict::SumWay::kRing, ring.integer("bytes"), static_cast<int>(ring.integer("ranks")), {});
+  return static_cast<double>(cost.sent);
+}
+
 constexpr std::array kAnswers{
     Answer{"eager_memory", AxisUnit::kBytes, eager_memory},
     Answer{"end_of_ladder", AxisUnit::kBytes, end_of_ladder},
@@ -84,6 +92,7 @@ constexpr std::array kAnswers{
     Answer{"host_link", AxisUnit::kBytesPerSecond, host_link},
     Answer{"model_state", AxisUnit::kBytes, nullptr, model_state},
     Answer{"peak_of_step", AxisUnit::kBytes, peak_of_step, peak_by_formula},
+    Answer{"sent_in_ring", AxisUnit::kBytes, nullptr, nullptr, sent_in_ring, "ring"},
     Answer{"sent_per_step", AxisUnit::kBytes, nullptr, sent_per_step},
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "demos/predict/step_settings.h"
+#include "demos/record/schema.h"
 #include "lessons/figure.h"
 
 namespace headroom::lessons {
@@ -16,6 +17,11 @@ struct Answer {
   double (*of)(const record::Ledger& run) = nullptr;
   // Negative if the formula does not hold for these settings; null: no formula.
   double (*by_formula)(const predict::StepSettings& step) = nullptr;
+  // The same for the settings of the demo `demo`, which is no training step; null: no formula.
+  double (*by_settings)(const record::Params& settings) = nullptr;
+  std::string_view demo = {};
+
+  bool has_formula() const { return by_formula != nullptr || by_settings != nullptr; }
 };
 
 std::span<const Answer> answers();

@@ -40,6 +40,7 @@ std::vector<std::size_t> shuffled(std::size_t count, std::string_view id) {
 }
 
 std::string value_text(const record::ParamSpec& spec, const record::Params& settings) {
+  if (spec.kind == record::ParamKind::kBytes) return record::format_bytes(settings.integer(spec.key));
   if (spec.kind == record::ParamKind::kInteger) return record::format_count(settings.integer(spec.key));
   return std::string(record::label_of(spec, settings.as_text(spec.key)));
 }
@@ -64,12 +65,22 @@ double read_tolerance(Entries& entries) {
 const Answer* read_answer(Entries& entries) {
   const std::string name = entries.need("answer");
   const Answer* const answer = find_answer(name);
-  if (name.empty() || (answer != nullptr && answer->by_formula != nullptr)) return answer;
+  if (name.empty() || (answer != nullptr && answer->has_formula())) return answer;
   std::vector<std::string_view> known;
   for (const Answer& each : answers())
-    if (each.by_formula != nullptr) known.push_back(each.name);
+    if (each.has_formula()) known.push_back(each.name);
   entries.complain(unknown("answer by formula", name, known));
   return nullptr;
+}
+
+// Why the answer's formula does not take the page's settings; empty: it does.
+std::string why_no_formula(const Answer& answer, const Page& page) {
+  if (answer.by_settings != nullptr)
+    return page.demo == answer.demo
+               ? std::string()
+               : fmt::format("The answer {} needs a page whose demo is {}.", answer.name, answer.demo);
+  const bool step = experiments::trains(page.demo) || page.schema == experiments::shape_schema().id;
+  return step ? std::string() : "This second question needs a page whose demo or schema is a training step.";
 }
 
 // Every combination must be accepted, use its drawn settings and have an answer.
@@ -112,7 +123,9 @@ record::Params settings_of_attempt(const Page& page, int attempt) {
 }
 
 double key_of(const SecondQuestion& question, const record::Params& settings) {
-  return question.answer->by_formula(predict::step_settings(experiments::step_params(settings)));
+  const Answer& answer = *question.answer;
+  if (answer.by_settings != nullptr) return answer.by_settings(settings);
+  return answer.by_formula(predict::step_settings(experiments::step_params(settings)));
 }
 
 std::string with_drawn(std::string_view markdown, const SecondQuestion& question, const record::Params& settings) {
@@ -123,12 +136,15 @@ std::optional<SecondQuestion> read_second_question(BlockSource& source) {
   const Page& page = source.page;
   if (page.lesson.second) source.complain("A page has one second question.");
   if (!page.question) source.complain("A second question comes after the first.");
-  const bool step = experiments::trains(page.demo) || page.schema == experiments::shape_schema().id;
-  if (!step) source.complain("A second question needs a page whose demo or schema is a training step.");
-  if (!step) return std::nullopt;
+  if (demo_or_schema(page) == nullptr) return std::nullopt;
   Entries& entries = source.entries;
   SecondQuestion question{.ask = source.part.text, .because = entries.take("because"), .drawn = {}};
   question.answer = read_answer(entries);
+  if (question.answer != nullptr)
+    if (const std::string why = why_no_formula(*question.answer, page); !why.empty()) {
+      source.complain(why);
+      return std::nullopt;
+    }
   question.tolerance = read_tolerance(entries);
   entries.need("draw");
   const record::Params base = settings_of(page);
