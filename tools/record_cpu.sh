@@ -74,6 +74,8 @@ record block_llama_cpu run block --set storage=bf16 --set positions=rope --set n
   --set dropout=off --set num_kv_heads=4 --set biases=off
 record bandwidth_cpu run bandwidth
 record rms_norm_cpu_launches run launches --set kernel=rms_norm --set rows=1024 --set trace=on
+# The pages on several GPUs: ranks that share the CPU.
+record ring_cpu run ring --set ranks=4
 # The page on schedules.
 schedule() {
   record "$@" --set checkpointing=every --set model=custom --set num_layers=64 --set hidden_size=64 \

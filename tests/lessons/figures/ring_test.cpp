@@ -1,14 +1,17 @@
-// Sums over ranks: the pieces of a recorded ring, and bytes and times by formula.
+// Sums over ranks: the pieces of a recorded ring, bytes and times by formula.
 #include <memory>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "demos/experiments/demo.h"
 #include "demos/predict/forms/ring.h"
 #include "demos/record/ledger.h"
 #include "lessons/figure.h"
+#include "lessons/pages/second_question.h"
 #include "tests/support/catch.h"
+#include "tests/support/course.h"
 #include "tests/support/panels.h"
 
 using namespace headroom;
@@ -151,4 +154,16 @@ TEST_CASE("bytes of a ring approach twice the buffer, and a tree is faster for f
   CHECK(times.series[0].points.back().y > 10 * times.series[1].points.back().y);
   CHECK(tests::charts_of(build("ring_bytes", {"ranks=5"})).at(0)->series.front().points.at(2).x == 5);
   CHECK(build("ring_bytes", {}, nullptr, true).head.empty_reason == kIsAnswer);
+}
+
+TEST_CASE("the second question of the ring draws ranks and bytes") {
+  const Page& page = tests::page("ring");
+  REQUIRE(page.lesson.second);
+  record::Params settings = settings_of(page);
+  REQUIRE(settings.set_assignment("ranks=8").ok());
+  REQUIRE(settings.set_assignment("bytes=1GiB").ok());
+  CHECK(key_of(*page.lesson.second, settings) == 1.75 * static_cast<double>(record::kGiB));
+  const std::string ask = with_drawn(page.lesson.second->ask, *page.lesson.second, settings);
+  CHECK(ask.find("8 GPUs") != std::string::npos);
+  CHECK(ask.find("1.00 GiB") != std::string::npos);
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "demos/configs/config.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
@@ -17,6 +19,7 @@
 #include "demos/predict/forms/closed_form.h"
 #include "demos/predict/forms/form_recording.h"
 #include "demos/predict/forms/kept_tensors.h"
+#include "demos/predict/forms/ring.h"
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "demos/predict/techniques.h"
@@ -92,6 +95,27 @@ void read_a_config(std::string_view page) {
   CHECK_FALSE(offloads("gpt2_xl_zero3.json"));
   CHECK(offloads("gpt2_xl_zero3_param.json"));
   CHECK(right_choice(page) == "No");
+}
+
+void ring(std::string_view page) {
+  constexpr Bytes kBuffer = 15'000'000'000;
+  const auto gigabytes = [](predict::SumWay way, int ranks) {
+    return 1e-9 * static_cast<double>(predict::sum_cost(way, kBuffer, ranks, {}).sent);
+  };
+  CHECK(right_choice(page) == fmt::format("{:.1f}\u00a0GB", gigabytes(predict::SumWay::kRing, 64)));
+  // The explanation's numbers, and those of the wrong answers.
+  CHECK(gigabytes(predict::SumWay::kRing, 2) == Approx(15));
+  CHECK(gigabytes(predict::SumWay::kRing, 4) == Approx(22.5));
+  CHECK(gigabytes(predict::SumWay::kRing, 8) == Approx(26.25));
+  CHECK(gigabytes(predict::SumWay::kRoot, 64) == Approx(945));
+  CHECK(15.0 / 64 == Approx(0.23).margin(0.005));
+  CHECK(predict::ring_steps(64) == 126);
+  CHECK(126.0 / 64 == Approx(1.97).margin(0.005));
+  const auto seconds = [](double bandwidth) {
+    return predict::sum_cost(predict::SumWay::kRing, kBuffer, 4, {.bandwidth = bandwidth}).seconds;
+  };
+  CHECK(seconds(450e9) == Approx(0.05));
+  CHECK(seconds(50e9) == Approx(0.45));
 }
 
 void activation_terms(std::string_view page) {
@@ -231,6 +255,7 @@ constexpr std::array kKeysOfFormulas{
     AnswerKey{"static_bytes", static_bytes},
     AnswerKey{"zero_stages", zero_stages},
     AnswerKey{"read_a_config", read_a_config},
+    AnswerKey{"ring", ring},
     AnswerKey{"activation_terms", activation_terms},
     AnswerKey{"memory_over_batch", memory_over_batch},
     AnswerKey{"schedule", schedule},
