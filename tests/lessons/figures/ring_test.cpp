@@ -1,4 +1,4 @@
-// Sums over ranks: the pieces of a recorded ring, bytes and times by formula.
+// Sums over ranks: the pieces of a recorded ring, bytes and times by formula, and what hides in backward.
 #include <memory>
 #include <string>
 #include <utility>
@@ -166,4 +166,28 @@ TEST_CASE("the second question of the ring draws ranks and bytes") {
   const std::string ask = with_drawn(page.lesson.second->ask, *page.lesson.second, settings);
   CHECK(ask.find("8 GPUs") != std::string::npos);
   CHECK(ask.find("1.00 GiB") != std::string::npos);
+}
+
+TEST_CASE("backward hides the sums of layers, but not the embedding's") {
+  const FigureData figure = build("ddp_lanes", {});
+  const std::vector<Lane>& lanes = tests::lanes_of(figure);
+  REQUIRE(lanes.size() == 3);
+  CHECK(lanes[0].boxes.size() == 17);  // the head and 16 layers
+  CHECK(labels(lanes[1]).front() == "15");
+  CHECK(labels(lanes[1]).back() == "emb.");
+  REQUIRE(lanes[1].boxes.size() == 17);
+  for (std::size_t i = 0; i + 1 < 16; ++i) {
+    CHECK(lanes[1].boxes[i].begin == Approx(lanes[0].boxes[i + 1].end));  // of the layer
+    CHECK(lanes[1].boxes[i].end < lanes[0].boxes[i + 2].end);             // within the next one
+  }
+  // Sent: 2 B per parameter · 2 · 3/4, and four times that in every micro-batch.
+  CHECK(cells(figure, 0).front() == "3.45 GiB");
+  CHECK(cells(figure, 1).front() == "13.81 GiB");
+  CHECK(cells(figure, 2).front() == "3.45 GiB");
+  const FigureData slow = build("ddp_lanes", {"link=50"});
+  CHECK(tests::lanes_of(slow)[0].boxes[3].begin > tests::lanes_of(slow)[0].boxes[2].end);  // backward waits
+  const FigureData buckets = build("ddp_lanes", {"bucket=400"});
+  CHECK(labels(tests::lanes_of(buckets)[1]) == Words{"12–15", "8–11", "4–7", "0–3", "emb."});
+  CHECK(tests::table_of(build("ddp_lanes", {}, nullptr, true)).rows.empty());
+  CHECK(tests::table_of(build("ddp_lanes", {"accumulate=1"})).rows.size() == 2);
 }
