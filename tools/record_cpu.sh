@@ -76,6 +76,7 @@ record bandwidth_cpu run bandwidth
 record rms_norm_cpu_launches run launches --set kernel=rms_norm --set rows=1024 --set trace=on
 # The pages on several GPUs: ranks that share the CPU.
 record ring_cpu run ring --set ranks=4
+record data_parallel_cpu run train_step --set model=tiny --set ranks=2 --set batch=2 --set accumulate=4 --set steps=3
 # The page on schedules.
 schedule() {
   record "$@" --set checkpointing=every --set model=custom --set num_layers=64 --set hidden_size=64 \

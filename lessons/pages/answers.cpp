@@ -73,9 +73,10 @@ double model_state(const predict::StepSettings& step) {
   return static_cast<double>(step.element_bytes() * elements + predict::optimizer_state_bytes(step));
 }
 
-// Bytes that a rank sends in a step, by its collectives.
+// Bytes that each rank sends per step, without the few of the loss and the norm; negative if it sends none.
 double sent_per_step(const predict::StepSettings& step) {
-  return step.parallel.ranks > 1 ? static_cast<double>(predict::rank_traffic(step).sum()) : -1;
+  const record::Bytes sent = predict::rank_traffic(step).sum();
+  return sent > 0 ? static_cast<double>(sent) : -1;
 }
 
 // Bytes that each rank sends for one sum.

@@ -19,6 +19,7 @@
 #include "demos/predict/forms/closed_form.h"
 #include "demos/predict/forms/form_recording.h"
 #include "demos/predict/forms/kept_tensors.h"
+#include "demos/predict/forms/rank_traffic.h"
 #include "demos/predict/forms/ring.h"
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/step_settings.h"
@@ -116,6 +117,20 @@ void ring(std::string_view page) {
   };
   CHECK(seconds(450e9) == Approx(0.05));
   CHECK(seconds(50e9) == Approx(0.45));
+}
+
+void data_parallel(std::string_view page) {
+  const auto sent = [](const char* zero) {
+    return predict::rank_traffic(step_of({"model=llama-3.2-1b", "precision=bf16", "ranks=4", "accumulate=4", zero}));
+  };
+  // ZeRO's stage 2 sums after each micro-batch: four times the half of an all-reduce.
+  CHECK(static_cast<double>(sent("zero=2").backward) / static_cast<double>(sent("zero=1").backward) ==
+        Approx(4).epsilon(1e-3));
+  CHECK(sent("zero=off").backward == sent("zero=off").sum());
+  CHECK(right_choice(page) == "Four times as much");
+  // The embedding is larger than a layer, so its sum sticks out.
+  const llama::Config& model = *llama::find_config("llama-3.2-1b");
+  CHECK(model.vocab_size * model.hidden_size > predict::layer_parameters(model));
 }
 
 void activation_terms(std::string_view page) {
@@ -256,6 +271,7 @@ constexpr std::array kKeysOfFormulas{
     AnswerKey{"zero_stages", zero_stages},
     AnswerKey{"read_a_config", read_a_config},
     AnswerKey{"ring", ring},
+    AnswerKey{"data_parallel", data_parallel},
     AnswerKey{"activation_terms", activation_terms},
     AnswerKey{"memory_over_batch", memory_over_batch},
     AnswerKey{"schedule", schedule},
