@@ -15,6 +15,7 @@
 #include "demos/predict/step_settings.h"
 #include "demos/record/file/first_steps.h"
 #include "demos/record/find.h"
+#include "demos/record/run_recordings.h"
 
 namespace headroom::lessons {
 namespace {
@@ -164,6 +165,7 @@ bool in_provenance_line(const record::ParamSpec& spec) {
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure) {
   const record::RunInfo& info = recording.info();
   std::map<std::string, std::string> all = info.provenance;
+  all.erase(std::string(record::kRunName));  // only tells which files belong together
   const record::Params params = params_of(info);
   for (const auto& [key, value] : info.params) {
     // Skips parameters that another value would bring in, such as the layers of model=custom.
