@@ -1,4 +1,4 @@
-// What a click on a part of a figure does.
+// The action of a click on a part of a figure.
 #pragma once
 
 #include <string>

@@ -217,7 +217,7 @@ c10::Device torch_device(const RunPlan& plan, const Machine& machine) {
   return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
-// What all ranks must share.
+// The settings and the build that all ranks must share.
 std::map<std::string, std::string> alike_of(const RunPlan& plan) {
   std::map<std::string, std::string> all = plan.params.to_map();
   all.erase("cap");  // each rank has a card of its own
