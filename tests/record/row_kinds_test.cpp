@@ -76,6 +76,18 @@ TEST_CASE("a rank sends what nccl-tests count for a ring") {
   CHECK(sent(CollectiveKind::kAllGather, kMostBytes, 0xffff) == kMostBytes - kMostBytes / 0xffff - 1);
 }
 
+TEST_CASE("the time of collectives that overlap counts once") {
+  const auto row = [](Nanoseconds begin, Nanoseconds end, std::int32_t step) {
+    return Collective{
+        .begin = begin, .end = end, .bytes = 100, .step = step, .ranks = 2, .kind = CollectiveKind::kSend};
+  };
+  const std::vector<Collective> rows{row(50, 70, 0), row(10, 30, 0), row(15, 20, 0), row(25, 40, 0), row(0, 1000, 1)};
+  CHECK(sums_of(rows, 0).count == 4);
+  CHECK(sums_of(rows, 0).time == 30 + 20);
+  CHECK(sums_of(rows, -1).time == 1000);
+  CHECK(sums_of({}, -1).time == 0);
+}
+
 TEST_CASE("quantiles interpolate linearly between neighbors") {
   const Quantiles of_four = quantiles_of({4, 1, 3, 2});
   CHECK(of_four.median == 2.5);
