@@ -86,7 +86,7 @@ TEST_CASE("a figure shows the rank that its parameter names, and a lane's name s
   const auto first = figure.build({.run = &ledger, .params = &params});
   const auto& action = lessons::panel_of<lessons::Lanes>(first)->lanes[1].action;
   REQUIRE(action);
-  REQUIRE(params.set(action->key, action->value).ok());
+  REQUIRE(params.set(action->key, std::string_view(action->value)).ok());
   const auto data = figure.build({.run = &ledger, .params = &params});
   CHECK(data.head.title == "Memory and collectives of one step, rank 1");
   const auto& lanes = lessons::panel_of<lessons::Lanes>(data)->lanes;

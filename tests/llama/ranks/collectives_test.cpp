@@ -239,11 +239,12 @@ TEST_CASE("a ring of sends and receives sums what all ranks have, in pieces of a
             return at::equal(buffer, tests::sum_of_numbers(ranks, elements, at::kFloat)) ? 1 : 0;
           },
           [&](int rank) {
-            return CollectiveOptions{.listener = [&, rank](IssuedCollective issued) {
+            const auto hears = [&, rank](const IssuedCollective& issued) {
               const auto at = static_cast<std::size_t>(rank);
               heard[at].push_back(issued.kind);
               if (issued.kind == CollectiveKind::kSend) sent[at] += issued.bytes;
-            }};
+            };
+            return CollectiveOptions{.listener = {.issued = hears}};
           });
       CHECK(std::accumulate(right.begin(), right.end(), 0) == ranks);
       for (const std::vector<CollectiveKind>& kinds : heard) {
