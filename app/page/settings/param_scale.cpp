@@ -80,8 +80,8 @@ bool is_unset(const record::ParamSpec& spec, const record::Params& params) {
 
 std::string value_in_words(const record::ParamSpec& spec, const record::Params& params) {
   const std::string value = shown_value(spec, params);
-  const bool bare = value == "off" || value == "on" || spec.kind == ParamKind::kReal ||
-                    (spec.kind == ParamKind::kInteger && spec.unit.empty());
+  const bool number = spec.kind == ParamKind::kReal || spec.kind == ParamKind::kInteger;
+  const bool bare = value == "off" || value == "on" || (number && spec.unit.empty());
   return bare ? lessons::in_lower_case(spec.label) + " " + value : value;
 }
 
@@ -95,7 +95,7 @@ std::string shown_value(const record::ParamSpec& spec, const record::Params& par
       return fmt::format("{} {}", count, one ? spec.unit.substr(0, spec.unit.size() - 1) : spec.unit);
     }
     case ParamKind::kReal:
-      return typed_value(spec, params.real(spec.key));
+      return typed_value(spec, params.real(spec.key)) + (spec.unit.empty() ? "" : fmt::format(" {}", spec.unit));
     case ParamKind::kSwitch:
     case ParamKind::kChoice:
       return std::string(record::label_of(spec, params.as_text(spec.key)));

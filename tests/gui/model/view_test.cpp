@@ -62,6 +62,11 @@ TEST_CASE("sliders have common values as stops", "[window][settings]") {
   CHECK(shown_value(find("data"), params) == "the text of this course");
   CHECK(shown_value(find("weights"), params) == "none");
   CHECK(shown_value(find("offload_file"), params) == "a temporary file");
+  const record::ParamSpec buffer{
+      .key = "buffer", .label = "Buffer", .unit = "GB", .kind = record::ParamKind::kReal, .default_number = 15};
+  const record::Params real{std::span(&buffer, 1)};
+  CHECK(shown_value(buffer, real) == "15 GB");
+  CHECK(value_in_words(buffer, real) == "15 GB");
   CHECK(nearest_stop(cards, 24.0 * static_cast<double>(record::kGiB)) ==
         std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) - cards.begin());
 }
