@@ -94,6 +94,11 @@ bool has_work(const std::vector<Lane>& lanes, Work work) {
   });
 }
 
+bool has_kernels(const std::vector<Lane>& lanes) {
+  return has_work(lanes, Work::kOurs) || has_work(lanes, Work::kProduct) || has_work(lanes, Work::kOther) ||
+         has_work(lanes, Work::kMove);
+}
+
 void lay_out_kinds(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   const bool on_cpu = !has_work(lanes, Work::kHost);
   Legend legend{.layer = Layer::kAxes, .type = kLabelType, .sample_width = 12, .sample_height = 10};
@@ -139,7 +144,7 @@ std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::
   for (const Lane& lane : panel.lanes) {
     if (!lane.note.empty()) {
       float room = map.plot.width();
-      if (rows.empty() && sheet.frame().parts.search) {
+      if (rows.empty() && sheet.frame().parts.search && has_kernels(panel.lanes)) {
         sheet.scene().search = Rect{map.plot.x1 - sheet.px(kSearchWidth), y, map.plot.x1, y + sizes.line - sheet.px(2)};
         room -= sheet.px(kSearchWidth + 8);
       }
