@@ -78,7 +78,8 @@ std::string label_of(const GradientSum& sum) {
 
 class DdpLanes {
  public:
-  DdpLanes(const Overlap& overlap, const ShownUnit& time) : overlap_(overlap), time_(time) {}
+  DdpLanes(const Overlap& overlap, const ShownUnit& time, const ShownUnit& bytes)
+      : overlap_(overlap), time_(time), bytes_(bytes) {}
 
   Lanes panel(bool all) const {
     const double afterwards = overlap_.alone + overlap_.summing();
@@ -120,29 +121,28 @@ class DdpLanes {
                             .bytes = sum.bytes,
                             .label = label_of(sum),
                             .tip = fmt::format("Sum of the gradients of {}: {}, {}", name_of(sum),
-                                               record::format_bytes(sum.bytes), text(length))});
+                                               bytes_text(sum.bytes, bytes_), text(length))});
     }
     return lane;
   }
 
   const Overlap& overlap_;
   const ShownUnit& time_;
+  const ShownUnit& bytes_;
 };
 
 // A step of m micro-batches: in how many gradients are summed, and how long backward waits for it.
 TableRow row_of(std::string name, std::string note, const Overlap& overlap, std::int64_t times, double waits,
-                std::int64_t micro_batches, const ShownUnit& time) {
+                std::int64_t micro_batches, const ShownUnit& time, const ShownUnit& bytes) {
   const double backward = static_cast<double>(micro_batches) * overlap.alone;
   return {
       .name = std::move(name),
       .note = std::move(note),
-      .cells = {record::format_bytes(times * overlap.sent), amount_text(1e9 * static_cast<double>(times) * waits, time),
+      .cells = {bytes_text(times * overlap.sent, bytes), amount_text(1e9 * static_cast<double>(times) * waits, time),
                 amount_text(1e9 * (backward + static_cast<double>(times) * waits), time)}};
 }
 
-Table table_of(const Overlap& overlap, std::int64_t micro_batches) {
-  const auto m = static_cast<double>(micro_batches);
-  const ShownUnit time = time_unit(1e9 * m * (overlap.alone + overlap.waits()));
+Table table_of(const Overlap& overlap, std::int64_t micro_batches, const ShownUnit& time, const ShownUnit& bytes) {
   Table table{.head = micro_batches > 1 ? fmt::format("A step of {} micro-batches", micro_batches) : "A step",
               .columns = {"a GPU sends", "not hidden", "backward with sums"},
               .foot =
@@ -150,12 +150,12 @@ Table table_of(const Overlap& overlap, std::int64_t micro_batches) {
                   "take multiprocessors from backward, which is left out."};
   table.rows.push_back(row_of("Sums while backward runs",
                               micro_batches > 1 ? "in the last micro-batch: this is what the program does" : "",
-                              overlap, 1, overlap.waits(), micro_batches, time));
+                              overlap, 1, overlap.waits(), micro_batches, time, bytes));
   if (micro_batches > 1)
     table.rows.push_back(row_of("The same in every micro-batch", "only the last sum is needed", overlap, micro_batches,
-                                overlap.waits(), micro_batches, time));
+                                overlap.waits(), micro_batches, time, bytes));
   table.rows.push_back(
-      row_of("Sums after backward", "nothing is hidden", overlap, 1, overlap.summing(), micro_batches, time));
+      row_of("Sums after backward", "nothing is hidden", overlap, 1, overlap.summing(), micro_batches, time, bytes));
   return table;
 }
 
@@ -178,7 +178,7 @@ std::string overlap_line(const record::Params& params) {
   line += fmt::format(", batch {}, 1,024 tokens, mixed precision", params.integer("batch"));
   if (const std::int64_t m = params.integer("accumulate"); m > 1) line += fmt::format(", {} micro-batches", m);
   if (const std::int64_t bucket = params.integer("bucket"); bucket > 0) line += fmt::format(", {} MiB buckets", bucket);
-  return line + fmt::format(", {} GB/s each way, {} µs per message", params.integer("link"), params.integer("latency"));
+  return line + fmt::format(", {} GB/s each way", params.integer("link"));
 }
 
 void add_ddp_lanes_panels(FigureData& figure, const FigureInput& input) {
@@ -191,14 +191,15 @@ void add_ddp_lanes_panels(FigureData& figure, const FigureInput& input) {
   const predict::Link link{.bandwidth = 1e9 * static_cast<double>(params.integer("link")),
                            .latency = 1e-6 * static_cast<double>(params.integer("latency"))};
   const Overlap overlap = predict::overlap(step, *times, link);
-  const ShownUnit time = time_unit(1e9 * overlap.end());
+  const ShownUnit time = time_unit(1e9 * overlap.end()),
+                  bytes = byte_unit(static_cast<double>(step.micro_batches * overlap.sent));
   const bool hidden = input.view.hidden;
-  Lanes lanes = DdpLanes(overlap, time).panel(!hidden);
+  Lanes lanes = DdpLanes(overlap, time, bytes).panel(!hidden);
   lanes.lanes.front().note = fmt::format("Backward {}, sums {}", amount_text(1e9 * overlap.alone, time),
                                          amount_text(1e9 * overlap.summing(), time));
   if (!hidden) lanes.lanes.front().note += fmt::format("; {} stick out", amount_text(1e9 * overlap.waits(), time));
   figure.add(std::move(lanes));
-  if (!hidden) figure.add(table_of(overlap, step.micro_batches));
+  if (!hidden) figure.add(table_of(overlap, step.micro_batches, time, bytes));
 }
 
 }  // namespace

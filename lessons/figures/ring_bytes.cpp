@@ -77,13 +77,17 @@ Chart sent_chart(const Sum& sum, const std::vector<int>& counts) {
   return chart;
 }
 
-Chart time_chart(const Sum& sum, const std::vector<int>& counts) {
-  Chart chart{
-      .title = "Time of the sum", .x = axis_of(counts), .y = {.unit = AxisUnit::kNanoseconds, .logarithmic = true}};
+// The unit of the longest sum among those shown.
+ShownUnit time_unit_of(const Sum& sum, const std::vector<int>& counts) {
   double longest = 0;
   for (const auto& way : predict::kSumWays)
     longest = std::max(longest, 1e9 * sum.cost(way.meaning, counts.back()).seconds);
-  const ShownUnit unit = time_unit(longest);
+  return time_unit(longest);
+}
+
+Chart time_chart(const Sum& sum, const std::vector<int>& counts, const ShownUnit& unit) {
+  Chart chart{
+      .title = "Time of the sum", .x = axis_of(counts), .y = {.unit = AxisUnit::kNanoseconds, .logarithmic = true}};
   for (const auto& way : predict::kSumWays) {
     ChartSeries series{.label = std::string(way.choice.label),
                        .kind = kWayKinds.at(static_cast<std::size_t>(way.meaning))};
@@ -99,9 +103,8 @@ Chart time_chart(const Sum& sum, const std::vector<int>& counts) {
   return chart;
 }
 
-Table table_of(const Sum& sum, int ranks) {
+Table table_of(const Sum& sum, int ranks, const ShownUnit& unit) {
   Table table{.head = fmt::format("{} GPUs", ranks), .columns = {"the busiest GPU sends", "of the buffer", "time"}};
-  const ShownUnit unit = time_unit(1e9 * sum.cost(SumWay::kRoot, ranks).seconds);
   constexpr std::array<const char*, 3> kHow{
       "2 (N − 1) messages of an N-th: sums go round, then the complete pieces",
       "log₂ N levels of pairs to the root, and back: each message is the whole buffer",
@@ -126,13 +129,14 @@ void add_ring_bytes_panels(FigureData& figure, const FigureInput& input) {
   const Sum sum{.buffer = std::llround(kGigabyte * params.real("buffer")),
                 .link = {.bandwidth = kGigabyte * static_cast<double>(params.integer("link")),
                          .latency = 1e-6 * static_cast<double>(params.integer("latency"))}};
-  figure.head.provenance_line = fmt::format("N = {}, {:.4g} GB, {} GB/s each way, {} µs per message", ranks,
-                                            params.real("buffer"), params.integer("link"), params.integer("latency"));
+  figure.head.provenance_line =
+      fmt::format("N = {}, {:.4g} GB, {} GB/s each way", ranks, params.real("buffer"), params.integer("link"));
   if (input.view.hidden) return figure.leave_empty(kIsAnswer);
   const std::vector<int> counts = counts_with(ranks);
   figure.add(sent_chart(sum, counts));
-  figure.add(time_chart(sum, counts));
-  figure.add(table_of(sum, ranks));
+  const ShownUnit unit = time_unit_of(sum, counts);
+  figure.add(time_chart(sum, counts, unit));
+  figure.add(table_of(sum, ranks, unit));
 }
 
 }  // namespace

@@ -221,7 +221,10 @@ void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes&
 void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
   PlotMap& map = sheet.scene().map;
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
-  const LaneSizes sizes = sizes_of(sheet, panel, area.height() - below, 10, 72);
+  // Many lanes may be thin, so that they leave room for what is below.
+  constexpr std::size_t kMany = 6;
+  const float least = panel.lanes.size() > kMany ? 5 : 10;
+  const LaneSizes sizes = sizes_of(sheet, panel, area.height() - below, least, 72);
   map.x = panel.x;
   map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, panel) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};
   map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);

@@ -55,7 +55,7 @@ extern const Figure kRankPeaks;
 constinit const Figure kRankPeaks{
     .id = "rank_peaks",
     .title = "Peak and traffic of each rank",
-    .caption = "Bytes of each kind at every rank's peak, and the bytes that it sends in a step",
+    .caption = "Every rank's peak, and the bytes that it sends in a step",
     .schema = kRankPeaksSchema,
     .add_panels = add_rank_peaks_panels,
 };
