@@ -30,19 +30,14 @@ std::vector<const record::Ledger*> ranks_of(const record::Ledger& first) {
   return ranks;
 }
 
-// Replaces the run by the rank that the figure's parameters name. Returns a reason if there is no such rank.
-std::string choose_rank(FigureInput& input) {
+// Replaces the run by the rank that the figure's parameters name.
+void choose_rank(FigureInput& input) {
   input.ranks = ranks_of(*input.run);
-  if (!input.params->has(kRankParam.key)) return {};
-  const auto rank = static_cast<std::size_t>(input.params->integer(kRankParam.key));
-  if (rank >= input.ranks.size())
-    return input.ranks.size() == 1 ? "This run has one rank: set the rank to 0."
-                                   : fmt::format("This run has {} ranks: set the rank to 0 … {}.", input.ranks.size(),
-                                                 input.ranks.size() - 1);
+  if (!input.params->has(kRankParam.key)) return;
+  const auto rank = std::min(static_cast<std::size_t>(input.params->integer(kRankParam.key)), input.ranks.size() - 1);
   input.run = input.ranks[rank];
   if (input.baseline != nullptr)
     if (const auto others = ranks_of(*input.baseline); rank < others.size()) input.baseline = others[rank];
-  return {};
 }
 
 }  // namespace
@@ -124,8 +119,7 @@ FigureData Figure::build(const FigureInput& given) const {
       head.empty_reason = "Nothing has run yet.";
       return figure;
     }
-    head.empty_reason = choose_rank(input);
-    if (!head.empty_reason.empty()) return figure;
+    choose_rank(input);
     set_run(head, input.run->recording(), *input.params);
   }
   head.guess = input.view.guess;

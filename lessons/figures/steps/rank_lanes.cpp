@@ -52,12 +52,6 @@ struct RankStep {
   const Recording& recording() const { return ledger.recording(); }
 };
 
-std::vector<const record::Ledger*> ranks_of(const record::Ledger& first) {
-  std::vector<const record::Ledger*> ranks{&first};
-  for (const record::Ledger& other : first.other_ranks()) ranks.push_back(&other);
-  return ranks;
-}
-
 std::string part_name(std::uint16_t layer, std::string_view outside) {
   return layer == record::kNoLayer ? std::string(outside) : std::to_string(layer);
 }
@@ -234,9 +228,7 @@ RankStep step_of(const record::Ledger& ledger, const ShownRange& shown, const Vi
 
 void add_rank_lanes_panels(FigureData& figure, const FigureInput& input) {
   if (input.view.hidden) return figure.leave_empty(kIsAnswer);
-  const std::vector<const record::Ledger*> ranks = ranks_of(*input.run);
-  const auto chosen = std::min(static_cast<std::size_t>(input.params->integer("rank")), ranks.size() - 1);
-  const record::Ledger& ledger = *ranks[chosen];
+  const record::Ledger& ledger = *input.run;
   const ShownRange shown = shown_range(ledger.recording(), *input.params);
   set_step(figure.head, shown.range.step);
   figure.head.growing = shown.growing;
@@ -250,7 +242,7 @@ void add_rank_lanes_panels(FigureData& figure, const FigureInput& input) {
                                   ? "This step has no collective yet."
                                   : "This run has one rank: set GPUs (ranks) to 2 or more, and run it.");
   const RankStep step = step_of(ledger, shown, input.view, sums.sent);
-  figure.add(lanes_of(step, ranks));
+  figure.add(lanes_of(step, input.ranks));
   figure.add(chart_of(step, input.view.columns));
 }
 
