@@ -221,9 +221,10 @@ void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes&
 void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
   PlotMap& map = sheet.scene().map;
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
-  // Many lanes may be thin, so that they leave room for what is below.
+  // Many lanes of one height may be low, so that they leave room for what is below; thin lanes are low already.
   constexpr std::size_t kMany = 6;
-  const float least = panel.lanes.size() > kMany ? 5 : 10;
+  const bool thin = std::any_of(panel.lanes.begin(), panel.lanes.end(), [](const Lane& lane) { return lane.thin; });
+  const float least = panel.lanes.size() > kMany && !thin ? 5 : 10;
   const LaneSizes sizes = sizes_of(sheet, panel, area.height() - below, least, 72);
   map.x = panel.x;
   map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, panel) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};
