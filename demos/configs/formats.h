@@ -9,8 +9,8 @@
 
 namespace headroom::configs {
 
-// Facts that the file does not contain: the format in which the script loads the weights, and Accelerate's version. Since
-// 0.30 it converts FSDP's weights to fp32 before it shards them (huggingface/accelerate#2674).
+// Facts that the file does not contain: the format in which the script loads the weights, and Accelerate's version.
+// Since 0.30 it converts FSDP's weights to fp32 before it shards them (huggingface/accelerate#2674).
 struct Loading {
   Format format = Format::kBf16;
   bool upcasts = true;

@@ -82,9 +82,8 @@ std::string command_of(const Advice& advice) {
 std::string not_known(const Advice& advice) {
   const bool links = advice.params.integer("ranks") > 1;
   return fmt::format(
-      "Not known: how well the model trains with these switches, step times on other GPUs and at other shapes, {}and "
-      "how "
-      "much of the card other programs use.",
+      "Not known: how well the model trains with these switches, step times on other GPUs and at other shapes, "
+      "{}and how much of the card other programs use.",
       links ? "how much of a step the ranks wait for each other's bytes, " : "");
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -100,16 +101,25 @@ Check check_ranks(const std::map<std::string, std::string>& engine) {
             fmt::format("{} GPU{}: runs of several ranks use the CPU (device=cpu)", count, count == 1 ? "" : "s"), ""};
   std::string value = fmt::format("up to {} GPUs", count), apart;
   int fewest_links = 0;
+  bool known = true;
   for (unsigned i = 0; i < count; ++i) {
     if (!driver->select(i)) continue;
     fewest_links = i == 0 ? driver->nvlinks() : std::min(fewest_links, driver->nvlinks());
-    for (unsigned other = 0; other < count; ++other)
-      if (other != i && apart.empty() && driver->reaches(other) == false) apart = fmt::format("{} and {}", i, other);
+    for (unsigned other = 0; other < count; ++other) {
+      if (other == i) continue;
+      const std::optional<bool> reaches = driver->reaches(other);
+      known = known && reaches.has_value();
+      if (apart.empty() && reaches == false) apart = fmt::format("{} and {}", i, other);
+    }
   }
   value += fewest_links > 0 ? fmt::format(", {} NVLinks each", fewest_links) : ", no NVLinks";
   if (const std::string nccl = record::fact_of(engine, "nccl"); !nccl.empty())
     value += fmt::format("; NCCL {}, multicast off", nccl);
-  if (apart.empty()) return {"ranks", Health::kOk, value + "; all read each other's memory", ""};
+  if (apart.empty())
+    return {"ranks", Health::kOk,
+            value + (known ? "; all read each other's memory"
+                           : "; the driver does not say if they read each other's memory"),
+            ""};
   return {"ranks", Health::kNote,
           fmt::format("{}; GPUs {} do not read each other's memory, so sums are slow", value, apart),
           "compare `nvidia-smi topo -p2p r`; a container needs all GPUs, and the host's IOMMU may have to be off"};

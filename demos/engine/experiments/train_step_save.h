@@ -22,8 +22,8 @@ struct BuiltStep {
   std::int64_t ids = 0;               // token ids in the data
 };
 
-// Reads the folder `resume` into model and optimizer, and returns the steps trained so far. Any number of ranks may have
-// written it. Refuses a folder of another model, optimizer, seed or data. Throws llama::UnusableWeights.
+// Reads the folder `resume` into model and optimizer, and returns the steps trained so far. Any number of ranks may
+// have written it. Refuses a folder of another model, optimizer, seed or data. Throws llama::UnusableWeights.
 record::Result<std::int64_t> resume(const BuiltStep& step);
 
 // Writes the folder `save`: model.safetensors with config.json, or adapter_model.safetensors with adapter_config.json,

@@ -137,8 +137,8 @@ struct CollectiveOptions {
   std::chrono::milliseconds timeout = std::chrono::hours(24);
 };
 
-// These connect all ranks, and throw CollectiveError if they cannot or were not started alike. NCCL allocates its device memory now, so call it
-// before the weights are allocated. The device has an index.
+// These connect all ranks, and throw CollectiveError if they cannot or were not started alike. NCCL allocates its device
+// memory now, so call it before the weights are allocated. The device has an index.
 std::unique_ptr<Collectives> make_nccl_collectives(const protocol::RankPlace& place, at::Device device,
                                                    CollectiveOptions options);
 // For tensors on the CPU.

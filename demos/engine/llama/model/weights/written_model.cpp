@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include <c10/util/Exception.h>
+
 namespace headroom::llama {
 
 namespace {
@@ -38,6 +40,7 @@ std::vector<TensorToWrite> whole_model(const Model& model, std::span<const Param
       continue;
     }
     const auto [begin, end] = weights.equal_range(weight.name);
+    TORCH_INTERNAL_ASSERT(begin != end, "no rank holds ", weight.name);
     for (auto part = begin; part != end; ++part) all.push_back(part->second);
   }
   return all;
