@@ -1,0 +1,118 @@
+#!/bin/sh
+# Checks training on several GPUs of one host, and packs the results: collectives, plans of every scheme, losses, what a
+# killed rank leaves behind, what NCCL takes, and the shipped recordings of 2 and 4 GPUs.
+#
+#   tools/gpu/ranks.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
+#
+# Build, machine and results as for check.sh, with 4 GPUs. --quick draws 8 configurations and 2 largest batches instead of
+# 40 and 12.
+title="Several GPUs"
+# shellcheck source=tools/gpu/common.sh
+. "$(dirname "$0")/common.sh"
+headroom=$build/bin/headroom
+
+step links nvidia-smi topo -m
+step doctor "$headroom" doctor
+step collectives_test "$build/tests/bin/collectives_gpu_test"
+
+# Losses of N ranks with the same global batch: within 1e-6 of one rank's after 5 steps, 1e-5 after 20.
+losses() {
+  wanted losses || return 0
+  echo "$1 $2 $3" >>"$out/logs/losses.txt"
+  # shellcheck disable=SC2086  # settings have no blanks
+  set -- "$1" $2 batch=$3
+  kind=$1; shift
+  sets=
+  for setting in model=tiny seq=256 steps=20 precision=fp32 "$@"; do sets="$sets --set $setting"; done
+  # shellcheck disable=SC2086
+  "$headroom" run train_step --device cuda $sets --json 2>/dev/null >"$out/logs/losses_$kind.json"
+}
+losses one_rank ranks=1 8
+losses two_data ranks=2 4
+for zero in 1 2 3; do losses "two_zero$zero" "ranks=2 zero=$zero" 4; done
+losses four_data ranks=4 2
+for zero in 1 2 3; do losses "four_zero$zero" "ranks=4 zero=$zero" 2; done
+losses four_hybrid "ranks=4 zero=3 zero_group=2" 2
+step losses python3 "$root/tools/gpu/ranks_losses.py" "$out/logs"
+
+# Ends rank 2 in the middle of a step: one sentence within a second, and no process is left.
+killed() {
+  "$headroom" run train_step --device cuda --set model=llama-3.2-1b ranks=4 zero=3 batch=4 seq=1024 precision=bf16 \
+    steps=2000 >"$out/logs/killed.txt" 2>&1 &
+  program=$!
+  waited=0
+  until tr '\r' '\n' <"$out/logs/killed.txt" | grep -q 'step [3-9][0-9]* of'; do
+    sleep 0.2; waited=$((waited + 1))
+    [ $waited -lt 300 ] || { echo "The run did not reach step 3."; return 1; }
+  done
+  kill -9 "$(pgrep -P $program | sed -n 3p)"
+  from=$(date +%s%N)
+  wait $program
+  code=$?
+  echo "exit code $code after $((($(date +%s%N) - from) / 1000000)) ms"
+  tr '\r' '\n' <"$out/logs/killed.txt" | tail -n 3
+  sleep 1
+  ! pgrep -f headroom-engine && [ $code -ne 0 ]
+}
+step killed killed
+
+# Plans of every scheme, which must equal the runs to the byte on every rank.
+step_1b="device=cuda model=llama-3.2-1b seq=1024 precision=bf16 loss=flce"
+{
+  for ranks in 2 4; do
+    for zero in off 1 2 3; do echo "$step_1b batch=4 ranks=$ranks zero=$zero"; done
+  done
+  echo "$step_1b batch=4 ranks=4 zero=3 prefetch=0"
+  echo "$step_1b batch=4 ranks=4 zero=3 prefetch=2"
+  echo "$step_1b batch=4 ranks=4 zero=3 reduce=fp32"
+  echo "$step_1b batch=4 ranks=4 zero=3 zero_group=2"
+  echo "$step_1b batch=2 ranks=4 zero=2 accumulate=4"
+  echo "$step_1b batch=2 ranks=4 zero=3 accumulate=4 checkpointing=layer"
+  echo "$step_1b batch=16 ranks=4 zero=3 fused.rms_norm=on fused.rope=on fused.swiglu=on"
+} >"$out/logs/schemes.txt"
+step validate_schemes "$headroom" validate --list "$out/logs/schemes.txt" --out "$out/logs/schemes.csv" \
+  --recordings "$out/recordings/schemes"
+count=40
+borders=12
+[ -z "$quick" ] || { count=8; borders=2; }
+step validate_draw "$headroom" validate --ranks 4 --count $count --device cuda --out "$out/logs/drawn.csv" \
+  --recordings "$out/recordings/drawn"
+step validate_borders "$headroom" validate --ranks 4 --borders --count $borders --device cuda \
+  --out "$out/logs/borders.csv"
+
+# What NCCL takes: device bytes beside the allocator's, of a tiny model.
+taken() {
+  for blocks in "4 4" "4 16" "8 8" "16 16" "24 24" "32 32"; do
+    for scheme in ranks=4 "ranks=2 zero=3" "ranks=4 zero=3 zero_group=2"; do
+      sets="--set model=tiny --set batch=1 --set steps=2 --set gather_blocks=${blocks% *} --set sum_blocks=${blocks#* }"
+      for setting in $scheme; do sets="$sets --set $setting"; done
+      # shellcheck disable=SC2086
+      python3 "$root/tools/gpu/peers/device_peak.py" "$headroom" run train_step --device cuda $sets --json 2>/dev/null |
+        python3 -c '
+import json, sys
+run, device = sys.stdin.read().rsplit("\n", 2)[:2]
+beside = json.loads(device)["device_bytes"] - max(each["peak_reserved_bytes"] for each in json.loads(run)["ranks"])
+print(f"{sys.argv[1]:30} gather_blocks sum_blocks {sys.argv[2]:6} {beside / 2**20:.0f} MiB")' "$scheme" "$blocks"
+    done
+  done
+}
+step taken taken
+
+# Shipped: one step per scheme on 4 GPUs, and 2 GPUs.
+# shellcheck disable=SC2086
+{
+  ship="model=llama-3.2-1b seq=1024 precision=bf16 loss=flce device=cuda batch=4 steps=3"
+  fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on"
+  record ranks_2_data completed $ship $fused ranks=2
+  record ranks_4_data completed $ship $fused ranks=4
+  for zero in 1 2 3; do record "ranks_4_zero$zero" completed $ship $fused ranks=4 zero=$zero; done
+}
+clocks() {
+  "$headroom" figures memory_timeline --from "$out/recordings/ranks_4_data.hrec" --format csv --out "$out/logs/clocks" &&
+    python3 "$root/tools/gpu/ranks_clocks.py" "$out"/logs/clocks/*.csv
+}
+step clocks clocks
+for log in "$out"/logs/validate_*.log; do
+  { echo; echo "## $(basename "$log" .log)"; echo; tail -n 12 "$log"; } >>"$summary"
+done
+finish
