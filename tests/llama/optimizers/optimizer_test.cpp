@@ -206,6 +206,26 @@ TEST_CASE("portions of a step add up to the step in any order") {
   CHECK(all_equal(values(whole), values(parts)));
 }
 
+TEST_CASE("outer gradients may be completed after the layers' update, unless all are read at once") {
+  const double clip = GENERATE(0.0, 0.01);
+  CAPTURE(clip);
+  const std::vector<Parameter> at_once = weights(), late = weights();
+  AdamW one(at_once, {.clip = clip}), other(late, {.clip = clip});
+  for (int t = 0; t < 3; ++t) {
+    set_gradients(at_once, t);
+    one.step();
+    set_gradients(late, t);
+    at::Tensor table = late.back().tensor;
+    const at::Tensor complete = table.grad(), before = late.front().tensor.detach().clone();
+    table.mutable_grad() = at::zeros_like(complete);
+    other.step([&] {
+      table.mutable_grad() = complete;
+      CHECK(at::equal(late.front().tensor.detach(), before) == (clip > 0));
+    });
+  }
+  CHECK(all_equal(values(at_once), values(late)));
+}
+
 TEST_CASE("stochastic rounding moves weights that rounding to nearest does not change") {
   const std::vector<Parameter> nearest = weights(at::kBFloat16), random = weights(at::kBFloat16);
   const std::vector<at::Tensor> before = values(nearest);

@@ -17,14 +17,24 @@ Optimizer::Optimizer(std::vector<Parameter> parameters) : parameters_(std::move(
   }
 }
 
-void Optimizer::step() {
-  std::vector<std::size_t> waiting;
-  for (const std::size_t i : all_) {
-    if (parameters_[i].tensor.grad().defined()) waiting.push_back(i);
-  }
+void Optimizer::step(const std::function<void()>& outer_ready) {
+  const bool in_two = outer_ready && !needs_all_gradients();
   begin_step();
-  update(waiting);
+  if (in_two) {
+    std::vector<std::size_t> of_layers = all_;
+    std::erase_if(of_layers, [this](std::size_t i) { return parameters_[i].layer == record::kNoLayer; });
+    update(with_gradient(of_layers));
+  }
+  if (outer_ready) outer_ready();
+  update(with_gradient(in_two ? group(kOuterLayer) : all_));
   end_step();
+}
+
+std::vector<std::size_t> Optimizer::with_gradient(std::span<const std::size_t> which) const {
+  std::vector<std::size_t> waiting;
+  for (const std::size_t i : which)
+    if (parameters_[i].tensor.grad().defined()) waiting.push_back(i);
+  return waiting;
 }
 
 std::span<const std::size_t> Optimizer::group(std::int64_t layer) const {

@@ -67,8 +67,9 @@ class Optimizer {
   // Call after writing weights or state().
   virtual void restored() {}
 
-  // Steps all weights that still have a gradient.
-  void step();
+  // Steps all weights that still have a gradient. `outer_ready` completes the gradients of kOuterLayer; it is called as
+  // late as possible, so that it can wait for something that runs beside the update of the layers.
+  void step(const std::function<void()>& outer_ready = {});
   std::span<const std::size_t> group(std::int64_t layer) const;
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
@@ -79,12 +80,16 @@ class Optimizer {
   void drop_gradients();
 
  protected:
+  // True if each update reads all gradients of the step.
+  virtual bool needs_all_gradients() const { return false; }
   // Norms and biases do not decay.
   bool decays(std::size_t i) const { return parameters_[i].is_matrix(); }
   // Empty if this process updates all weights.
   const std::function<void(const at::Tensor&)>& sum_over_shards() const { return sum_over_shards_; }
 
  private:
+  std::vector<std::size_t> with_gradient(std::span<const std::size_t> which) const;
+
   std::vector<Parameter> parameters_;
   std::vector<std::size_t> all_;
   std::map<std::int64_t, std::vector<std::size_t>> groups_;
@@ -115,6 +120,7 @@ class AdamWFamily : public Optimizer {
   // Allocates the masters.
   AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& options);
 
+  bool needs_all_gradients() const override { return options_.clip > 0 || options_.loss_scale != nullptr; }
   const AdamWOptions& options() const { return options_; }
   const kernels::AdamWStep& step_constants() const { return step_; }
   bool has_master(std::size_t i) const { return masters_[i].defined(); }

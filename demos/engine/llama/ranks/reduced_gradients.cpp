@@ -82,7 +82,8 @@ void ReducedGradients::gradients_added(std::int64_t layer, bool last) {
   if (!full) return;
   finish_running();
   start(last);
-  if (layer == kOuterLayer) finish_running();
+  const bool read_before_update = !last || !then_.empty();
+  if (layer == kOuterLayer && read_before_update) finish_running();
 }
 
 void ReducedGradients::start(bool last) {

@@ -21,8 +21,9 @@ struct RankAxes {
   Collectives* copies = nullptr;  // ranks with the same share
 };
 
-// Layer i's gradients are summed while layer i - 1 is in backward, and are kept until then. The optimizer updates this
-// rank's parts: a slice and the rest of each matrix, and whole norms.
+// Layer i's gradients are summed while layer i - 1 is in backward, and are kept until then. The outer weights' come
+// last, while the optimizer updates the layers. It updates this rank's parts: a slice and the rest of each matrix, and
+// whole norms.
 class ReducedGradients final : public LayerHooks {
  public:
   // `gathered`: null unless the weights are shared; not owned.
@@ -38,6 +39,7 @@ class ReducedGradients final : public LayerHooks {
   void before_layer(std::int64_t layer, record::Phase phase) override;
   void after_layer(std::int64_t layer, record::Phase phase) override;
   void gradients_added(std::int64_t layer, bool last) override;
+  void before_outer_update() override { finish_running(); }
   void weights_updated() override;
   int marks_per_pass(const Config& config) const override;
 

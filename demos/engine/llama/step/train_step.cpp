@@ -187,7 +187,10 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
     throw;
   }
   record::mark(Phase::kOptimizer);
-  optimizer.step();
+  const auto outer_ready = [&options] {
+    for (LayerHooks* hooks : options.hooks) hooks->before_outer_update();
+  };
+  optimizer.step(options.ranks > 1 ? std::function<void()>(outer_ready) : nullptr);
   for (LayerHooks* hooks : options.hooks) hooks->weights_updated();
   if (model.fp8) model.fp8->end_step();
   optimizer.drop_gradients();

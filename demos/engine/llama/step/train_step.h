@@ -43,6 +43,8 @@ class LayerHooks {
   // Called when `.grad` is complete for all weights of this layer, and nothing reads these weights anymore in this
   // step. kOuterLayer comes last, after backward.
   virtual void gradients_ready(std::int64_t /*layer*/) {}
+  // Called in the optimizer's step before the update of the outer weights, whose gradients must be complete on return.
+  virtual void before_outer_update() {}
   // Called after the optimizer's step.
   virtual void weights_updated() {}
   // Number of marks that these calls set per forward and backward pass.
