@@ -1,5 +1,6 @@
 // Complete runs of train_step on the CPU.
 #include <algorithm>
+#include <chrono>
 
 #include "demos/engine/live/run/device_facts.h"
 #include "demos/record/ledger.h"
@@ -55,6 +56,20 @@ TEST_CASE("a recorded run matches the allocator's totals at every event") {
   CHECK(peak.by_category[static_cast<std::size_t>(Category::kOptimizerState)] ==
         2 * peak.by_category[static_cast<std::size_t>(Category::kWeights)]);
   CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
+}
+
+TEST_CASE("a recording's clock starts when its run does, not with the engine") {
+  const auto now = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  RunDriver driver;
+  for (int runs = 0; runs < 2; ++runs) {
+    const record::Nanoseconds before = now();
+    const record::Recording recording = driver.run(tiny()).recording;
+    CHECK(recording.info().clock_start > before);
+    CHECK(recording.info().clock_start + recording.marks().back().host_time < now());
+  }
 }
 
 TEST_CASE("a recording names the text that the run trained on, with its hash") {

@@ -344,7 +344,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
   context.computes = !on_gpu;
   machine.share_host(plan.ranks_here(machine));
-  record::RunInfo info = info_of(start, plan, machine, context.sink.clock_start());
+  record::RunInfo info = info_of(start, plan, machine);
   const auto read = plan.runner->read(plan.params);
   if (read) info.provenance.merge(read.value()->facts(setting_of(plan, context)));
   context.feed.add(info);
@@ -364,6 +364,8 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
     }
     before = machine.live_bytes(plan.kind());
     Instruments instruments(context, plan);
+    info.clock_start = context.sink.clock_start();
+    context.feed.add(info);
     end = train_and_catch(plan, request, context, instruments);
     // The listeners must still exist, for the device times of the last marks.
     device_answers = machine.clean_up(plan.kind());

@@ -106,16 +106,14 @@ Traces traces_of(const RunPlan& plan, const Machine& machine) {
   return {.kernels = tracer->trouble().empty(), .trouble = tracer->trouble()};
 }
 
-record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine,
-                        record::Nanoseconds clock_start) {
+record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine) {
   record::RunInfo info{.demo = start.demo,
                        .params = plan.params.to_map(),
                        .provenance = machine.facts().facts,
                        .device = plan.kind(),
                        .source = machine.planner() ? record::Source::kPredicted : record::Source::kLive,
                        .cap = plan.cap,
-                       .device_memory = plan.device->memory,
-                       .clock_start = clock_start};
+                       .device_memory = plan.device->memory};
   if (const auto& rank = machine.facts().rank) {
     info.rank = rank->rank;
     info.ranks = rank->ranks;

@@ -42,7 +42,7 @@ struct Traces {
 
 Traces traces_of(const RunPlan& plan, const Machine& machine);
 
-record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine,
-                        record::Nanoseconds clock_start);
+// Without clock_start, because the run's clock has not started.
+record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine);
 
 }  // namespace headroom::live

@@ -1,7 +1,9 @@
 // Times marks on the device.
 #include "demos/engine/live/trace/device_clock.h"
 
+#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
@@ -49,10 +51,13 @@ cudaEvent_t DeviceClock::take_event() {
 
 void DeviceClock::record(Nanoseconds host_time) {
   const cudaEvent_t event = take_event();
+  const auto called = std::chrono::steady_clock::now();
   C10_CUDA_CHECK(cudaEventRecord(event, c10::cuda::getCurrentCUDAStream()));
+  // Only this thread writes first_ during a run. The first call can take tens of milliseconds, by which the clocks of
+  // several ranks would differ.
+  if (first_) C10_CUDA_CHECK(cudaEventSynchronize(event));
   std::lock_guard guard(mutex_);
-  if (first_) origin_ = host_time;
-  first_ = false;
+  if (std::exchange(first_, false)) origin_ = host_time + (std::chrono::steady_clock::now() - called).count();
   pending_.push_back(event);
 }
 

@@ -13,8 +13,8 @@
 
 namespace headroom::live {
 
-// The worker calls record(), which never waits for the device. The sampler thread calls collect(): querying a CUDA
-// event can block with the driver, which must not stop the worker or the heartbeat.
+// The worker calls record(), which waits for the device only at the run's first mark. The sampler thread calls
+// collect(): querying a CUDA event can block with the driver, which must not stop the worker or the heartbeat.
 class DeviceClock {
  public:
   // Creates a pool of events on the current device. A step of a 1B model sets about 40 marks.
@@ -25,7 +25,8 @@ class DeviceClock {
 
   // Drops pending marks.
   void restart();
-  // Records an event on the current stream. At the run's first mark device time equals host time.
+  // Records an event on the current stream. At the run's first mark device time equals the host time at which the
+  // device passed it, within microseconds.
   void record(record::Nanoseconds host_time);
   // True while the current stream is captured into a CUDA graph, where events have no time.
   static bool stream_is_recorded();
