@@ -33,10 +33,17 @@ constexpr auto kEchoPatience = 1s;
 
 constexpr const char* kOthersStopped = "; the other ranks were stopped.";
 
-// Steps are counted from 1, as in progress(). "in step 4, layer 7, backward".
+// Steps are counted from 1, as in progress(). "in step 4, layer 7, backward"; a rank has queued a whole step before its
+// GPU has run it.
 std::string last_place(const Recording& recording) {
-  if (recording.marks().empty()) return "at its start";
-  const record::Mark& mark = recording.marks().back();
+  const auto& marks = recording.marks();
+  if (marks.empty()) return "at its start";
+  const record::Mark& mark = marks.back();
+  if (mark.step < 0) {
+    const auto queued =
+        std::find_if(marks.rbegin(), marks.rend(), [](const record::Mark& each) { return each.step >= 0; });
+    if (queued != marks.rend()) return fmt::format("at the end of step {}", queued->step + 1);
+  }
   std::string place = "in ";
   if (mark.step >= 0) place += fmt::format("step {}, ", mark.step + 1);
   if (mark.layer != record::kNoLayer) place += fmt::format("layer {}, ", mark.layer);

@@ -162,6 +162,12 @@ bool play(Run& run) {
     send_chunk(run, tests::fake_operators());
   }
   if (run.mode == "wait" && run.part == 5) return true;  // for another rank, as in a collective
+  if (run.mode == "queued" && run.part >= 5) {           // the last step is queued, and waits for its GPU
+    const record::Mark mark{.host_time = 5'000'000, .device_time = 5'000'000, .event_index = 500, .step = -1};
+    if (run.part == 5) send_chunk(run, record::encode_rows(std::vector{mark}));
+    run.part = 6;
+    return true;
+  }
   if (run.mode == "late") ::usleep(200'000);
   send_part(run);
   if (run.part == 2) misbehave(run);

@@ -202,6 +202,15 @@ TEST_CASE("a rank that is killed from outside ends the run") {
   group.check_nothing_left();
 }
 
+TEST_CASE("the place of a killed rank that had queued a whole step is that step's end") {
+  Group group;
+  REQUIRE(group.backend->start(fake_request("queued")).ok());
+  REQUIRE(group.wait_for([&] { return rank_of(*group.backend, 1)->marks().size() == 6; }));
+  ::kill(std::stoi(group.started()[1]), SIGKILL);
+  REQUIRE(finished(*group.backend));
+  CHECK(contains(outcome_of(*group.backend).message, " at the end of step 5; the other ranks were stopped."));
+}
+
 TEST_CASE("a rank that runs out of memory ends the run with its facts") {
   Group group;
   const record::Outcome outcome = group.run("out_of_memory@1:wait");
