@@ -112,8 +112,8 @@ Lanes lanes_of(const Ring& ring, int followed) {
     }
   }
   const RankRing& shown = ring.ranks.front();
-  panel.lanes.front().note = fmt::format("{} ranks; a box is a piece of {}, with its number", shown.run->info().ranks,
-                                         record::format_bytes(shown.sends.front().bytes));
+  panel.lanes.front().note =
+      fmt::format("{} ranks, pieces of {}", shown.run->info().ranks, record::format_bytes(shown.sends.front().bytes));
   panel.x = {.unit = AxisUnit::kNanoseconds, .high = std::max(1.0, ring.time())};
   return panel;
 }
@@ -143,7 +143,7 @@ Table times_of(const Recording& run, const std::vector<Ring>& rings) {
   const std::string bytes = record::format_bytes(sent);
   Table table{.head = rings.size() > 1 ? fmt::format("Median of {} sums", rings.size()) : "One sum",
               .columns = {"time", "a rank sends", "per second"},
-              .foot = "The library may use another way than a ring; the bytes in its row are those of a ring."};
+              .foot = "The library's row counts the bytes of a ring."};
   table.rows.push_back({.name = "This ring",
                         .note = fmt::format("{} messages of one piece", sends.size()),
                         .cells = {amount_text(own, unit), bytes, rate_text(sent, own)}});

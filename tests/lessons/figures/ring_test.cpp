@@ -97,7 +97,7 @@ TEST_CASE("a recorded ring shows which piece is where, on one clock") {
   REQUIRE(lanes.size() == 6);
   CHECK(lanes[0].label == "Rank 0 sends");
   CHECK(lanes[3].label == "Rank 1 receives");
-  CHECK(lanes[0].note == "3 ranks; a box is a piece of 1000 B, with its number");
+  CHECK(lanes[0].note == "3 ranks, pieces of 1000 B");
   CHECK(labels(lanes[0]) == Words{"0", "2", "1", "0"});
   CHECK(labels(lanes[1]) == Words{"2", "1", "0", "2"});
   CHECK(labels(lanes[3]) == labels(lanes[0]));  // rank 1 receives what rank 0 sends
