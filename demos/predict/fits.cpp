@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "demos/predict/allocator/more_micro_batches.h"
 #include "demos/record/ledger.h"
@@ -19,6 +20,15 @@ constexpr Bytes kOnHopper = 7 * record::kGiB / 10;
 // Margins for Hopper and for other GPUs, for which 0.5 to 1 GiB of process memory is reported.
 constexpr Bytes kOtherKernels = record::kGiB / 10, kOtherGpu = 3 * record::kGiB / 10;
 
+// Device memory of a communicator of NCCL 2.28.9 with so many thread blocks, on GPUs of one host with NVLink: in its
+// first collectives 12 MiB per block, and before that 6 MiB per block of the next power of two. NCCL uses 24 at most
+// (docs/results/ranks-h200.md).
+Bytes communicator(int blocks) {
+  constexpr unsigned kMost = 24;
+  const unsigned used = std::min(static_cast<unsigned>(blocks), kMost);
+  return Bytes{12 * used + 6 * std::bit_ceil(used)} * record::kMiB;
+}
+
 }  // namespace
 
 ProcessBytes process_bytes(std::string_view gpu) {
@@ -27,10 +37,12 @@ ProcessBytes process_bytes(std::string_view gpu) {
 }
 
 ProcessBytes with_communicators(ProcessBytes process, const ParallelSettings& parallel) {
-  constexpr Bytes kKernels = 290 * record::kMiB, kPerBlock = 18 * record::kMiB;
+  constexpr Bytes kKernels = 366 * record::kMiB;
   const int axes = (parallel.shards() > 1 ? 1 : 0) + (parallel.copies() > 1 ? 1 : 0);
   if (axes == 0) return process;
-  process.communicators = kKernels + axes * (parallel.blocks.gathers + parallel.blocks.sums) * kPerBlock;
+  const CommunicatorBlocks& blocks = parallel.blocks;
+  const Bytes per_axis = communicator(blocks.sums) + (blocks.one_communicator() ? 0 : communicator(blocks.gathers));
+  process.communicators = kKernels + static_cast<Bytes>(axes) * per_axis;
   process.bytes += process.communicators;
   process.margin += process.communicators * 15 / 100;
   return process;

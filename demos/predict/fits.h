@@ -19,8 +19,8 @@ struct ProcessBytes {
   record::Bytes communicators = 0;  // part of `bytes`: NCCL's buffers
 };
 ProcessBytes process_bytes(std::string_view gpu);
-// Adds NCCL's buffers of a rank: 18 MiB per thread block on each axis, and 290 MiB of kernels once (one
-// measurement on 4 x H200, NCCL 2.28.9). Two axes: 1,010 MiB. The margin grows by 15 % of them, which is assumed.
+// Adds what NCCL takes from a rank: its communicators, and 366 MiB of kernels once (docs/results/ranks-h200.md). With
+// 24 blocks 846 MiB; on two axes 1,326 MiB. The margin grows by 15 % of it, which is assumed for other GPUs.
 ProcessBytes with_communicators(ProcessBytes process, const ParallelSettings& parallel);
 
 enum class Verdict : std::uint8_t {

@@ -9,12 +9,14 @@
 
 namespace headroom::predict {
 
-// Thread blocks of NCCL's kernels, at most: a rank has two communicators per axis. Each block costs 18 MiB of device
-// memory and takes a multiprocessor from GEMMs: with 4 a gather runs next to GEMMs without slowing them; sums are slow
-// with few and slow GEMMs with any number (one measurement on 4 x H200, NCCL 2.28.9).
+// Thread blocks of NCCL's kernels, at most. Each costs device memory, and takes a multiprocessor from GEMMs while it
+// moves data; with fewer the data arrive later. 24 gave most tokens/s of all steps tried on 4 x H200
+// (docs/results/ranks-h200.md). A rank has one communicator per axis, or two if the numbers differ.
 struct CommunicatorBlocks {
-  int gathers = 4;  // all-gather, broadcast
-  int sums = 16;    // all-reduce, reduce-scatter, barrier
+  int gathers = 24;  // all-gather, broadcast
+  int sums = 24;     // all-reduce, reduce-scatter, barrier
+
+  bool one_communicator() const { return gathers == sums; }
 };
 
 struct ParallelSettings {

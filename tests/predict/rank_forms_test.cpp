@@ -152,7 +152,9 @@ TEST_CASE("communicators take memory by their axes and blocks") {
     return predict::with_communicators({}, with(settings).parallel).communicators / record::kMiB;
   };
   CHECK(taken({}) == 0);
-  CHECK(taken({"ranks=4"}) == 290 + 20 * 18);
-  CHECK(taken({"ranks=4", "gather_blocks=8", "sum_blocks=24"}) == 290 + 32 * 18);
-  CHECK(taken({"ranks=4", "zero=3", "zero_group=2"}) == 290 + 2 * 20 * 18);
+  CHECK(taken({"ranks=4"}) == 366 + 480);  // one communicator
+  CHECK(taken({"ranks=4", "gather_blocks=16", "sum_blocks=16"}) == 366 + 288);
+  CHECK(taken({"ranks=4", "gather_blocks=4", "sum_blocks=16"}) == 366 + 72 + 288);
+  CHECK(taken({"ranks=4", "gather_blocks=32", "sum_blocks=32"}) == 366 + 480);  // NCCL uses no more than 24
+  CHECK(taken({"ranks=4", "zero=3", "zero_group=2"}) == 366 + 2 * 480);
 }

@@ -70,13 +70,16 @@ class NcclCollectives final : public Collectives {
         scratch_(at::from_blob(memory_.get(), {place.ranks}, at::device(device).dtype(at::kFloat))) {
     C10_CUDA_CHECK(cudaMemset(memory_.get(), 0, scratch_.nbytes()));
     const auto store = open_store(place, options);
-    gathers_ = connect(store, "gathers", place, device, options.blocks.gathers, options.timeout);
     sums_ = connect(store, "sums", place, device, options.blocks.sums, options.timeout);
+    gathers_ = options.blocks.one_communicator()
+                   ? sums_
+                   : connect(store, "gathers", place, device, options.blocks.gathers, options.timeout);
     connect_rings();
   }
 
   ~NcclCollectives() override {
     // A peer that is gone never answers a shutdown.
+    if (gathers_ == sums_) gathers_.reset();
     for (const Group& group : {gathers_, sums_}) {
       try {
         if (group) failed() ? group->abort() : group->shutdown();
