@@ -53,6 +53,13 @@ json json_of(const AliveList& list) {
           {"more_bytes", list.more_bytes}};
 }
 
+std::vector<std::size_t> kinds_with_passing(const Timeline& panel) {
+  std::vector<std::size_t> kinds;
+  for (std::size_t k = 0; k < panel.passing.size(); ++k)
+    if (!panel.passing[k].empty()) kinds.push_back(k);
+  return kinds;
+}
+
 }  // namespace
 
 FileTable Timeline::table() const {
@@ -61,12 +68,16 @@ FileTable Timeline::table() const {
   add_category_columns(table);
   for (const char* total : {"allocated_bytes", "lowest_allocated_bytes"}) table.columns.emplace_back(Word{total});
   for (const StepLine& line : lines) table.columns.emplace_back(Word{fmt::format("{}_bytes", key_of(line.style))});
+  const std::vector<std::size_t> with_passing = kinds_with_passing(*this);
+  for (const std::size_t k : with_passing)
+    table.columns.emplace_back(Word{fmt::format("passing_{}_bytes", record::key_of(static_cast<record::Category>(k)))});
   for (const StackColumn& column : stack) {
     std::vector<Cell>& row = table.rows.emplace_back();
     row = {column.begin, column.end};
     add_bytes(row, column.high);
     row.insert(row.end(), {record::total(column.high), record::total(column.low)});
     for (const StepLine& line : lines) row.push_back(value_at(line, (column.begin + column.end) / 2));
+    for (const std::size_t k : with_passing) row.emplace_back(column.passing[k]);
   }
   return table;
 }
@@ -75,11 +86,14 @@ void Timeline::add_to(json& figure) const {
   for (const Band& band : bands)
     figure["phases"].push_back(
         {{"label", band.label}, {"begin", band.begin}, {"end", band.end}, {"inside_backward", band.half}});
-  for (const StackColumn& column : stack)
-    figure["stack"].push_back({{"begin", column.begin},
-                               {"end", column.end},
-                               {"highest", record::to_object(column.high)},
-                               {"lowest", record::to_object(column.low)}});
+  const bool has_passing = !kinds_with_passing(*this).empty();
+  for (const StackColumn& column : stack) {
+    json& each = figure["stack"].emplace_back(json{{"begin", column.begin},
+                                                   {"end", column.end},
+                                                   {"highest", record::to_object(column.high)},
+                                                   {"lowest", record::to_object(column.low)}});
+    if (has_passing) each["passing"] = record::to_object(column.passing);
+  }
   for (const StepLine& line : lines) figure["lines"].push_back(json_of(line));
   for (const MemoryLevel& level : levels) figure["ladder"].push_back({{"label", level.label}, {"bytes", level.bytes}});
   if (cap) figure["cap"] = {{"label", cap->label}, {"bytes", whole_bytes(cap->y)}};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demos/record/units.h"
@@ -27,6 +28,7 @@ struct StackColumn {
   double begin = 0, end = 0;
   record::ByCategory high{};
   record::ByCategory low{};
+  record::ByCategory passing{};  // part of `high`, on top of its kind: see Timeline::passing
 };
 
 enum class LineStyle : std::uint8_t {
@@ -97,6 +99,8 @@ struct Timeline {
   std::vector<Band> bands = {};
   std::vector<StackColumn> stack = {};
   std::array<bool, record::kNumCategories> quiet{};  // constant kinds, which are muted
+  // Names the hatched part of a kind, which several ranks make whole for a moment; empty: no such part.
+  std::array<std::string_view, record::kNumCategories> passing{};
   std::vector<StepLine> lines = {};
   std::optional<CapLine> cap = {};
   std::optional<PeakMark> peak = {};

@@ -47,7 +47,9 @@ class KindLabels {
 
  private:
   std::string name_of_kind(int kind) const {
-    return lessons::capitalised(record::label_of(static_cast<record::Category>(kind)));
+    std::string name = lessons::capitalised(record::label_of(static_cast<record::Category>(kind)));
+    const std::string_view passing = timeline_.passing[static_cast<std::size_t>(kind)];
+    return passing.empty() ? name : name + " (hatched: " + std::string(passing) + ")";
   }
 
   std::string value_of(const PxColumn& column, int kind) const {

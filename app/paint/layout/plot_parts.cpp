@@ -85,6 +85,12 @@ void lay_out_fill(Sheet& sheet, const Timeline& timeline, const std::vector<PxCo
   const KindColors& colors = sheet.palette().kinds[static_cast<std::size_t>(kind)];
   if (colors.hatched && !is_quiet(sheet.frame(), timeline, kind))
     sheet.hatch(Layer::kStack, rects, colors.edge, kKindHatch);
+  if (timeline.passing[static_cast<std::size_t>(kind)].empty()) return;
+  std::vector<Rect> passing;
+  for (const PxColumn& column : columns)
+    if (const Rect rect = column.passing_of(kind); rect.height() > 0) passing.push_back(rect);
+  const Color on = is_quiet(sheet.frame(), timeline, kind) ? colors.on_quiet : colors.on_fill;
+  if (!passing.empty()) sheet.hatch(Layer::kStack, passing, on, kPassingHatch);
 }
 
 // A quiet kind has a 2 px edge under a line in the background's color; other kinds have either an outline or such a

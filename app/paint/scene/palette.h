@@ -86,6 +86,7 @@ struct HatchRule {
   float opacity = 1;  // of the hatch's color
 };
 inline constexpr HatchRule kKindHatch{6, 1, 0.55f};        // in the kind's edge color
+inline constexpr HatchRule kPassingHatch{8, 1.2f, 0.55f};  // in the color of text on the kind
 inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in the danger color, at Opacities::danger_hatch
 inline constexpr HatchRule kOverCapHatch{6, 1.2f, 0.55f};  // on data above the card's limit
 inline constexpr Color kOverCap = rgb(0x111110);

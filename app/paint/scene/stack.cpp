@@ -31,7 +31,8 @@ std::vector<const StackColumn*> column_of_pixel(const lessons::Timeline& timelin
 // Appends `column`, or widens the last column if both look the same and touch.
 void append(std::vector<PxColumn>& columns, const PxColumn& column) {
   if (column.x1 <= column.x0) return;
-  if (!columns.empty() && columns.back().y == column.y && column.x0 - columns.back().x1 < 0.005f) {
+  const auto looks_like = [&](const PxColumn& other) { return other.y == column.y && other.passing == column.passing; };
+  if (!columns.empty() && looks_like(columns.back()) && column.x0 - columns.back().x1 < 0.005f) {
     columns.back().x1 = column.x1;
   } else {
     columns.push_back(column);
@@ -43,13 +44,18 @@ void append(std::vector<PxColumn>& columns, const PxColumn& column) {
 std::vector<PxColumn> px_columns(const lessons::Timeline& timeline, const PlotMap& map, bool whole_pixels) {
   std::vector<PxColumn> columns;
   const auto at = [&](float x0, float x1, const StackColumn& column) {
-    PxColumn px{.x0 = x0, .x1 = x1, .y = {}, .source = &column};
+    PxColumn px{.x0 = x0, .x1 = x1, .y = {}, .passing = {}, .source = &column};
+    const auto y_of = [&](double bytes) {
+      const float y = std::clamp(map.y_px(bytes), map.plot.y0, map.plot.y1);
+      return whole_pixels ? std::round(y) : y;
+    };
     double sum = 0;
-    for (std::size_t k = 0; k <= column.high.size(); ++k) {
-      const float y = std::clamp(map.y_px(sum), map.plot.y0, map.plot.y1);
-      px.y[k] = whole_pixels ? std::round(y) : y;
-      if (k < column.high.size()) sum += static_cast<double>(column.high[k]);
+    for (std::size_t k = 0; k < column.high.size(); ++k) {
+      px.y[k] = y_of(sum);
+      sum += static_cast<double>(column.high[k]);
+      px.passing[k] = y_of(sum - static_cast<double>(column.passing[k]));
     }
+    px.y.back() = y_of(sum);
     return px;
   };
   if (whole_pixels) {

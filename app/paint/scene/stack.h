@@ -12,11 +12,15 @@ namespace headroom::app::paint {
 struct PxColumn {
   float x0 = 0, x1 = 0;
   std::array<float, record::kNumCategories + 1> y{};
+  std::array<float, record::kNumCategories> passing{};  // bottom of the kind's passing part, which ends at its top
   const lessons::StackColumn* source = nullptr;
 
   float top() const { return y.back(); }
   float thickness(int kind) const { return y[static_cast<std::size_t>(kind)] - y[static_cast<std::size_t>(kind) + 1]; }
   Rect of(int kind) const { return {x0, y[static_cast<std::size_t>(kind) + 1], x1, y[static_cast<std::size_t>(kind)]}; }
+  Rect passing_of(int kind) const {
+    return {x0, y[static_cast<std::size_t>(kind) + 1], x1, passing[static_cast<std::size_t>(kind)]};
+  }
 };
 
 // Columns in ascending x. `whole_pixels` keeps the highest column of each pixel, so that no peak vanishes.

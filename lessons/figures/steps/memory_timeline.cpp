@@ -12,6 +12,7 @@
 #include "lessons/shown_unit.h"
 #include "lessons/steps/alive.h"
 #include "lessons/steps/collective_lanes.h"
+#include "lessons/steps/passing_bytes.h"
 #include "lessons/steps/run_lines.h"
 #include "lessons/steps/shown_range.h"
 #include "lessons/steps/step_lanes.h"
@@ -309,6 +310,7 @@ Timeline timeline_of(const Shot& shot, const FigureInput& input) {
   for (const Column& column : columns) {
     panel.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
   }
+  add_passing(panel, columns, shot.run);
   panel.quiet = quiet_kinds(columns);
   // Segments stay reserved between steps, so these lines would show the hidden peak.
   if (!shot.view.hidden) {

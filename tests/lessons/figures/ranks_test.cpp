@@ -1,6 +1,11 @@
 // Figures of runs with several ranks: collectives, layers that are whole, bytes sent, and each rank's peak.
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -48,6 +53,36 @@ record::Recording made_rank(std::int32_t rank, record::Nanoseconds clock_start) 
   return run;
 }
 
+// A rank that gathers 4,000 B of weights, then makes 4,000 B of gradients, keeps its share of 1,000 B and frees the rest.
+record::Recording made_gathers(std::string_view zero) {
+  record::RunInfo info;
+  info.params = {{"zero", std::string(zero)}};
+  info.ranks = 2;
+  record::Recording run(info);
+  const std::vector<std::string> names{"weight.shares", "gathered.weights", "mlp.down_proj", "gradient.shares"};
+  run.append_operators(1, names);
+  record::Nanoseconds time = 0;
+  const auto add = [&](record::EventKind kind, std::uint64_t storage, record::Bytes bytes, record::Category category,
+                       std::uint16_t op) {
+    run.append(record::MemEvent{.time = ++time,
+                                .storage = storage,
+                                .requested = bytes,
+                                .block = bytes,
+                                .kind = kind,
+                                .category = category,
+                                .op = op});
+  };
+  using record::Category, record::EventKind;
+  run.append(record::Mark{.host_time = 0, .device_time = 0, .step = 0, .phase = record::Phase::kForward});
+  add(EventKind::kAlloc, 1, 1000, Category::kWeights, 1);
+  add(EventKind::kAlloc, 2, 4000, Category::kWeights, 2);
+  add(EventKind::kFree, 2, 4000, Category::kWeights, 2);
+  add(EventKind::kAlloc, 3, 4000, Category::kGradients, 3);
+  add(EventKind::kAlloc, 4, 1000, Category::kGradients, 4);
+  add(EventKind::kFree, 3, 4000, Category::kGradients, 3);
+  return run;
+}
+
 // Rank 1's clock started 1,000 ns before rank 0's.
 record::Recording made_run() {
   record::Recording first = made_rank(0, 6'000);
@@ -76,6 +111,33 @@ TEST_CASE("collectives of all ranks are lanes on the memory's axis") {
   CHECK(lanes->lanes[0].boxes[1].label == "sum");
   // On the common clock, rank 1's collectives are 1,000 ns earlier, before the axis.
   CHECK(lanes->lanes[1].boxes.empty());
+}
+
+TEST_CASE("gathered weights and gradients being summed are hatched parts of their kinds") {
+  const std::string zero = GENERATE("1", "3");
+  CAPTURE(zero);
+  const record::Recording run = made_gathers(zero);
+  const record::Ledger ledger(run);
+  const lessons::Figure& figure = *lessons::find_figure("memory_timeline");
+  record::Params params(figure.schema);
+  REQUIRE(params.set("show", "run").ok());
+  REQUIRE(params.set("axis", "event").ok());
+  const lessons::FigureData data = figure.build({.run = &ledger, .params = &params});
+  const auto& timeline = tests::panel_in<lessons::Timeline>(data);
+  constexpr auto kWeights = static_cast<std::size_t>(record::Category::kWeights);
+  constexpr auto kGradients = static_cast<std::size_t>(record::Category::kGradients);
+  CHECK(timeline.passing[kWeights] == "gathered");
+  CHECK(timeline.passing[kGradients] == (zero == "3" ? "being summed" : ""));
+  record::ByCategory most{};
+  for (const lessons::StackColumn& column : timeline.stack)
+    for (const std::size_t k : {kWeights, kGradients}) most[k] = std::max(most[k], column.passing[k]);
+  CHECK(most[kWeights] == 4000);
+  CHECK(most[kGradients] == (zero == "3" ? 4000 : 0));
+  CHECK(timeline.stack.back().high[kGradients] == 1000);
+  CHECK(timeline.stack.back().passing[kGradients] == 0);
+  const lessons::FileTable table = timeline.table();
+  CHECK(std::get<lessons::Word>(table.columns.back()).text ==
+        (zero == "3" ? "passing_gradients_bytes" : "passing_weights_bytes"));
 }
 
 TEST_CASE("a figure shows the rank that its parameter names, and a lane's name sets it") {

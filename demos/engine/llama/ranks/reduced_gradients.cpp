@@ -160,7 +160,7 @@ void ReducedGradients::keep_part(const Sum& sum, const at::Tensor& part, std::in
   record::Tag tag = record::current_tag();
   tag.category = Category::kGradients;
   tag.layer = sum.weight->layer;
-  tag.op = sum.weight->op;
+  tag.op = number_of(Op::kGradientShares);
   const Scope scope(tag);
   const bool first_batch = !part.grad().defined();
   const at::Tensor added = summed.to(place.scalar_type(), /*non_blocking=*/false, /*copy=*/first_batch);
