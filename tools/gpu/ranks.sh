@@ -56,6 +56,9 @@ killed() {
 }
 step killed killed
 
+step start python3 "$root/tools/gpu/ranks_start.py" "$headroom" run train_step --device cuda \
+  --set model=llama-3.2-1b ranks=4 zero=3 batch=4 seq=1024 precision=bf16 loss=flce steps=20
+
 # Plans of every scheme, which must equal the runs to the byte on every rank.
 step_1b="device=cuda model=llama-3.2-1b seq=1024 precision=bf16 loss=flce"
 {
