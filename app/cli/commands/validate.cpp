@@ -121,6 +121,7 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   const auto gpu = std::ranges::find(engine.devices(), record::DeviceKind::kGpu, &protocol::DeviceFacts::kind);
   const std::string device = options.device.value_or("auto");
   draw.ranks = options.ranks.value_or(1);
+  if (draw.ranks > 1) draw.part_that_runs_out = 0.3;  // these runs are dearer, so there are fewer
   draw.on_gpu = record::names_gpu(device) || (device == "auto" && gpu != engine.devices().end());
   if (draw.on_gpu && gpu == engine.devices().end())
     return Error{"This machine has no GPU: use --device cpu to compare on the CPU.", ErrorKind::kRefused};
