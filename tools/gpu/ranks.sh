@@ -59,6 +59,39 @@ step killed killed
 step start python3 "$root/tools/gpu/ranks_start.py" "$headroom" run train_step --device cuda \
   --set model=llama-3.2-1b ranks=4 zero=3 batch=4 seq=1024 precision=bf16 loss=flce steps=20
 
+# Shipped: one step per scheme on 4 GPUs, and 2 GPUs.
+# shellcheck disable=SC2086
+{
+  ship="model=llama-3.2-1b seq=1024 precision=bf16 loss=flce device=cuda batch=4 steps=3"
+  fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on"
+  record ranks_2_data_h200 completed $ship $fused ranks=2
+  record ranks_4_data_h200 completed $ship $fused ranks=4
+  for zero in 1 2 3; do record "ranks_4_zero${zero}_h200" completed $ship $fused ranks=4 zero=$zero; done
+}
+clocks() {
+  "$headroom" figures memory_timeline --from "$out/recordings/ranks_4_data_h200.hrec" --format csv --out "$out/logs/clocks" &&
+    python3 "$root/tools/gpu/ranks_clocks.py" "$out"/logs/clocks/*.csv
+}
+step clocks clocks
+
+# What NCCL takes: device bytes beside the allocator's, of a tiny model.
+taken() {
+  for blocks in "4 16" "16 16" "24 24"; do
+    for scheme in ranks=4 "ranks=2 zero=3" "ranks=4 zero=3 zero_group=2"; do
+      sets="--set model=tiny --set batch=1 --set steps=2 --set gather_blocks=${blocks% *} --set sum_blocks=${blocks#* }"
+      for setting in $scheme; do sets="$sets --set $setting"; done
+      # shellcheck disable=SC2086
+      python3 "$root/tools/gpu/peers/device_peak.py" "$headroom" run train_step --device cuda $sets --json 2>/dev/null |
+        python3 -c '
+import json, sys
+run, device = sys.stdin.read().rsplit("\n", 2)[:2]
+beside = json.loads(device)["device_bytes"] - max(each["peak_reserved_bytes"] for each in json.loads(run)["ranks"])
+print(f"{sys.argv[1]:30} gather_blocks sum_blocks {sys.argv[2]:6} {beside / 2**20:.0f} MiB")' "$scheme" "$blocks"
+    done
+  done
+}
+step taken taken
+
 # Plans of every scheme, which must equal the runs to the byte on every rank.
 step_1b="device=cuda model=llama-3.2-1b seq=1024 precision=bf16 loss=flce"
 {
@@ -82,39 +115,6 @@ step validate_draw "$headroom" validate --ranks 4 --count $count --device cuda -
   --recordings "$out/recordings/drawn"
 step validate_borders "$headroom" validate --ranks 4 --borders --count $borders --device cuda \
   --out "$out/logs/borders.csv"
-
-# What NCCL takes: device bytes beside the allocator's, of a tiny model.
-taken() {
-  for blocks in "4 4" "4 16" "8 8" "16 16" "24 24" "32 32"; do
-    for scheme in ranks=4 "ranks=2 zero=3" "ranks=4 zero=3 zero_group=2"; do
-      sets="--set model=tiny --set batch=1 --set steps=2 --set gather_blocks=${blocks% *} --set sum_blocks=${blocks#* }"
-      for setting in $scheme; do sets="$sets --set $setting"; done
-      # shellcheck disable=SC2086
-      python3 "$root/tools/gpu/peers/device_peak.py" "$headroom" run train_step --device cuda $sets --json 2>/dev/null |
-        python3 -c '
-import json, sys
-run, device = sys.stdin.read().rsplit("\n", 2)[:2]
-beside = json.loads(device)["device_bytes"] - max(each["peak_reserved_bytes"] for each in json.loads(run)["ranks"])
-print(f"{sys.argv[1]:30} gather_blocks sum_blocks {sys.argv[2]:6} {beside / 2**20:.0f} MiB")' "$scheme" "$blocks"
-    done
-  done
-}
-step taken taken
-
-# Shipped: one step per scheme on 4 GPUs, and 2 GPUs.
-# shellcheck disable=SC2086
-{
-  ship="model=llama-3.2-1b seq=1024 precision=bf16 loss=flce device=cuda batch=4 steps=3"
-  fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on"
-  record ranks_2_data completed $ship $fused ranks=2
-  record ranks_4_data completed $ship $fused ranks=4
-  for zero in 1 2 3; do record "ranks_4_zero$zero" completed $ship $fused ranks=4 zero=$zero; done
-}
-clocks() {
-  "$headroom" figures memory_timeline --from "$out/recordings/ranks_4_data.hrec" --format csv --out "$out/logs/clocks" &&
-    python3 "$root/tools/gpu/ranks_clocks.py" "$out"/logs/clocks/*.csv
-}
-step clocks clocks
 for log in "$out"/logs/validate_*.log; do
   { echo; echo "## $(basename "$log" .log)"; echo; tail -n 12 "$log"; } >>"$summary"
 done

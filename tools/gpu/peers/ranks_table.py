@@ -28,12 +28,12 @@ def row_of(name, settings, log):
 
 
 def table(rows):
-    lines = ["| run | program and settings | tokens/s (p20 to p80) | allocated, GiB | reserved, GiB | device, GiB |",
+    lines = ["| run | settings | tokens/s (p20 to p80) | allocated, GiB | reserved, GiB | device, GiB |",
              "|---|---|---|---|---|---|"]
     versions = {}
     for row in rows:
         versions |= row.get("versions", {})
-        what = f"| {row['name']} | {row.get('program', '')} {row['settings']} |"
+        what = f"| {row['name']} | {row['settings']} |"
         if "trouble" in row:
             lines.append(f"{what} {row['trouble']} | | | |")
             continue
