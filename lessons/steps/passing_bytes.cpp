@@ -20,26 +20,25 @@ struct Change {
   Bytes bytes = 0;  // negative: freed
 };
 
-bool sums_each_gradient(const record::RunInfo& info) {
-  const auto zero = info.params.find("zero");
-  return info.ranks > 1 && zero != info.params.end() && (zero->second == "2" || zero->second == "3");
+bool has_shares_of_gradients(const record::Recording& recording) {
+  return std::ranges::count(recording.operators(), llama::name_of(Op::kGradientShares)) > 0;
 }
 
 std::optional<Category> passing_category(const record::Storage& storage, const record::Recording& recording,
-                                         bool sums_each) {
+                                         bool has_shares) {
   const std::string_view op = recording.op_name(storage.op);
   if (op == llama::name_of(Op::kGatheredWeights)) return Category::kWeights;
   if (op == llama::name_of(Op::kSummedGradients)) return Category::kGradients;
   const bool whole = storage.category == Category::kGradients && op != llama::name_of(Op::kGradientShares);
-  return sums_each && whole ? std::optional(Category::kGradients) : std::nullopt;
+  return has_shares && whole ? std::optional(Category::kGradients) : std::nullopt;
 }
 
 std::vector<Change> changes_of(const record::Ledger& run) {
   const record::Recording& recording = run.recording();
-  const bool sums_each = sums_each_gradient(recording.info());
+  const bool has_shares = has_shares_of_gradients(recording);
   std::vector<Change> changes;
   for (const record::Storage& each : run.storages()) {
-    const auto category = passing_category(each, recording, sums_each);
+    const auto category = passing_category(each, recording, has_shares);
     if (!category) continue;
     const auto k = static_cast<std::size_t>(*category);
     changes.push_back({each.born, k, each.block});

@@ -1,5 +1,5 @@
-// What a rank holds only for a moment for the sake of the others: weights gathered from them, and whole gradients that are
-// being summed with theirs.
+// A rank holds some tensors only for a moment: weights gathered from the others, and whole gradients that are being
+// summed with theirs.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace headroom::lessons {
 
-// Sets `passing` of the panel and of its columns, which are those of `columns`. Such tensors are told by their operators;
-// with ZeRO-2 and 3 a gradient that is no rank's share is being summed.
+// Sets `passing` of the panel and of its columns, which are those of `columns`. Such tensors are told by their
+// operators: if the ranks keep shares of gradients, as with ZeRO-2 and 3, all other gradients are being summed.
 void add_passing(Timeline& panel, const std::vector<record::Column>& columns, const record::Ledger& run);
 
 }  // namespace headroom::lessons

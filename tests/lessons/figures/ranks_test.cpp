@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -54,12 +53,11 @@ record::Recording made_rank(std::int32_t rank, record::Nanoseconds clock_start) 
 }
 
 // A rank that gathers 4,000 B of weights, then makes 4,000 B of gradients, keeps its share of 1,000 B and frees the rest.
-record::Recording made_gathers(std::string_view zero) {
+record::Recording made_gathers(const std::string& op_of_share) {
   record::RunInfo info;
-  info.params = {{"zero", std::string(zero)}};
   info.ranks = 2;
   record::Recording run(info);
-  const std::vector<std::string> names{"weight.shares", "gathered.weights", "mlp.down_proj", "gradient.shares"};
+  const std::vector<std::string> names{"weight.shares", "gathered.weights", "mlp.down_proj", op_of_share};
   run.append_operators(1, names);
   record::Nanoseconds time = 0;
   const auto add = [&](record::EventKind kind, std::uint64_t storage, record::Bytes bytes, record::Category category,
@@ -114,9 +112,9 @@ TEST_CASE("collectives of all ranks are lanes on the memory's axis") {
 }
 
 TEST_CASE("gathered weights and gradients being summed are hatched parts of their kinds") {
-  const std::string zero = GENERATE("1", "3");
-  CAPTURE(zero);
-  const record::Recording run = made_gathers(zero);
+  const bool shared = GENERATE(true, false);
+  CAPTURE(shared);
+  const record::Recording run = made_gathers(shared ? "gradient.shares" : "mlp.down_proj");
   const record::Ledger ledger(run);
   const lessons::Figure& figure = *lessons::find_figure("memory_timeline");
   record::Params params(figure.schema);
@@ -127,17 +125,17 @@ TEST_CASE("gathered weights and gradients being summed are hatched parts of thei
   constexpr auto kWeights = static_cast<std::size_t>(record::Category::kWeights);
   constexpr auto kGradients = static_cast<std::size_t>(record::Category::kGradients);
   CHECK(timeline.passing[kWeights] == "gathered");
-  CHECK(timeline.passing[kGradients] == (zero == "3" ? "being summed" : ""));
+  CHECK(timeline.passing[kGradients] == (shared ? "being summed" : ""));
   record::ByCategory most{};
   for (const lessons::StackColumn& column : timeline.stack)
     for (const std::size_t k : {kWeights, kGradients}) most[k] = std::max(most[k], column.passing[k]);
   CHECK(most[kWeights] == 4000);
-  CHECK(most[kGradients] == (zero == "3" ? 4000 : 0));
+  CHECK(most[kGradients] == (shared ? 4000 : 0));
   CHECK(timeline.stack.back().high[kGradients] == 1000);
   CHECK(timeline.stack.back().passing[kGradients] == 0);
   const lessons::FileTable table = timeline.table();
   CHECK(std::get<lessons::Word>(table.columns.back()).text ==
-        (zero == "3" ? "passing_gradients_bytes" : "passing_weights_bytes"));
+        (shared ? "passing_gradients_bytes" : "passing_weights_bytes"));
 }
 
 TEST_CASE("a figure shows the rank that its parameter names, and a lane's name sets it") {
