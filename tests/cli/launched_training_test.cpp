@@ -44,13 +44,14 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-// All ranks at once, as torchrun starts them.
-std::vector<Ran> run_ranks(const std::vector<Words>& words_of_ranks) {
+// All ranks at once, as torchrun starts them. `more`: variables that replace its own.
+std::vector<Ran> run_ranks(const std::vector<Words>& words_of_ranks, const Variables& more = {}) {
   const int port = free_port(), ranks = static_cast<int>(words_of_ranks.size());
   std::vector<std::future<Ran>> running;
   for (int rank = 0; rank < ranks; ++rank) {
     RunOptions options = with_real_engine();
     for (const auto& [name, value] : torchrun(rank, ranks, port)) options.environment[name] = value;
+    for (const auto& [name, value] : more) options.environment[name] = value;
     const Words& words = words_of_ranks[static_cast<std::size_t>(rank)];
     running.push_back(std::async(std::launch::async, [words, options] { return run_headroom(words, options); }));
   }
@@ -134,6 +135,16 @@ TEST_CASE("two processes of a launcher train as two ranks that headroom starts i
   REQUIRE(summary["losses"].size() == expected.size());
   for (std::size_t step = 0; step < expected.size(); ++step)
     CHECK(summary["losses"][step].get<double>() == Approx(expected[step].get<double>()).epsilon(1e-6));
+}
+
+TEST_CASE("ranks of two hosts, which compare their clocks, train together") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "run.hrec";
+  for (const Ran& ran : run_ranks({training(file), training(file)}, {{"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "1"}})) {
+    INFO(ran.err);
+    CHECK(ran.exit_code == 0);
+  }
+  check_run(file);
 }
 
 TEST_CASE("a rank whose peer ends fails with one sentence") {

@@ -2,16 +2,38 @@
 #include "demos/engine/experiments/run_ranks.h"
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "demos/engine/llama/ranks/collectives.h"
+#include "demos/engine/llama/ranks/rank_clock.h"
+#include "demos/engine/llama/ranks/rank_store.h"
 
 namespace headroom::experiments {
 namespace {
 
 // The limit of one collective if no process of ours ends the ranks that wait for a dead one.
 constexpr std::chrono::milliseconds kUnwatched = std::chrono::minutes(5);
+
+// Reports the difference of this host's clock. Returns the store, which on the first rank is the server of all stores.
+c10::intrusive_ptr<c10d::Store> compare_clocks(const protocol::RankPlace& place, const std::string& run,
+                                               const RunSetting& setting) {
+  const auto now = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  try {
+    auto store = llama::open_store(place, {.group = run + ".clock"});
+    setting.clock_differs(llama::measure_clock(*store, place.rank, place.ranks, now).ahead);
+    return store;
+  } catch (const llama::CollectiveError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw llama::not_connected(place, error);
+  }
+}
 
 // The collectives of this rank along one axis.
 llama::MakeCollectives connector(const predict::CommunicatorBlocks& blocks, const protocol::RankPlace& place,
@@ -47,7 +69,14 @@ record::Result<RunRanks> run_ranks(std::int64_t ranks, const RunSetting& setting
   if (ranks == 1) return RunRanks{};
   const protocol::RankPlace place = planned ? protocol::RankPlace{} : *setting.rank;
   static int runs = 0;  // ranks start the same runs in the same order
-  return RunRanks{.rank = place.rank, .make = connector(blocks, place, "run" + std::to_string(++runs), setting)};
+  const std::string run = "run" + std::to_string(++runs);
+  llama::MakeCollectives make = connector(blocks, place, run, setting);
+  if (!planned && !place.one_host() && setting.clock_differs)
+    make = [store = compare_clocks(place, run, setting), make](int rank, int of, record::Axis axis,
+                                                               const std::string& group) {
+      return make(rank, of, axis, group);  // the server must not end before the first group is connected
+    };
+  return RunRanks{.rank = place.rank, .make = std::move(make)};
 }
 
 }  // namespace headroom::experiments

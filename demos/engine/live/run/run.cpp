@@ -236,11 +236,15 @@ experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& contex
 
 // Frees all the demo's tensors before returning.
 RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
-             Instruments& instruments) {
+             Instruments& instruments, record::RunInfo& info) {
   MachineMeter meter(context.machine, plan.kind());
   experiments::RunSetting setting = setting_of(plan, context);
   setting.host_memory = context.machine.host_memory();
   if (!context.machine.planner()) setting.memory = &meter;
+  setting.clock_differs = [&](record::Nanoseconds ahead) {
+    info.clock_start += ahead;
+    context.feed.add(info);
+  };
   CollectiveLog collectives(context.sink, context.feed, context.machine.clock());
   if (plan.recorded)
     setting.collective_issued = [&](llama::IssuedCollective issued) { collectives.add(std::move(issued)); };
@@ -303,9 +307,9 @@ record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
 }
 
 RunEnd train_and_catch(const RunPlan& plan, experiments::DemoRequest& request, const RunContext& context,
-                       Instruments& instruments) {
+                       Instruments& instruments, record::RunInfo& info) {
   try {
-    return train(plan, request, context, instruments);
+    return train(plan, request, context, instruments, info);
   } catch (const c10::Error& error) {
     return {is_out_of_memory(error) ? OutcomeKind::kOutOfMemory : OutcomeKind::kFailed,
             first_line(error.what_without_backtrace())};
@@ -366,7 +370,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
     Instruments instruments(context, plan);
     info.clock_start = context.sink.clock_start();
     context.feed.add(info);
-    end = train_and_catch(plan, request, context, instruments);
+    end = train_and_catch(plan, request, context, instruments, info);
     // The listeners must still exist, for the device times of the last marks.
     device_answers = machine.clean_up(plan.kind());
   } catch (const std::exception& error) {
