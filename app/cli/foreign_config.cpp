@@ -91,6 +91,12 @@ std::string command_of(const Params& params) {
 
 }  // namespace
 
+std::vector<std::string> keys_of(const std::vector<std::string>& assignments) {
+  std::vector<std::string> keys;
+  for (const std::string& each : assignments) keys.push_back(each.substr(0, each.find('=')));
+  return keys;
+}
+
 record::Result<ForeignConfig> apply_config(Params& params, const std::string& file) {
   auto config = configs::read_config(file);
   if (!config) return config.error();

@@ -23,6 +23,12 @@ struct ForeignConfig {
   std::vector<LeftOut> left_out;  // settings that this step cannot have
 };
 
+inline constexpr const char* kConfigHelp =
+    "Configuration of DeepSpeed (JSON) or Accelerate (YAML, JSON); takes the step that it means";
+
+// Keys of assignments such as "batch=4".
+std::vector<std::string> keys_of(const std::vector<std::string>& assignments);
+
 // Sets what the file means. Settings out of range are left out.
 record::Result<ForeignConfig> apply_config(record::Params& params, const std::string& file);
 

@@ -138,6 +138,21 @@ TEST_CASE("two ranks run as one command, and their collectives are the formula's
   }
 }
 
+TEST_CASE("two ranks run the step that a configuration of DeepSpeed means") {
+  const std::string file = std::string(HEADROOM_SOURCE_DIR) + "/assets/configs/deepspeed_bf16.json";
+  const Ran ran = run_headroom(command({"steps=1"}, {"--config", file, "--json"}));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json run = json::parse(ran.out);
+  CHECK(run["params"]["zero"] == "3");
+  CHECK(run["params"]["precision"] == "bf16_mixed");
+  CHECK(run["params"]["ranks"] == 2);
+  CHECK(run["params"]["model"] == "tiny");
+  const Ran other = run_headroom({"run", "ring", "--config", file});
+  CHECK(other.exit_code == 2);
+  CHECK(other.err.find("--config is for train_step") != std::string::npos);
+}
+
 TEST_CASE("ranks of one host listen at addresses of this host only") {
   std::vector<std::string> addresses;
   RunOptions options = with_real_engine();

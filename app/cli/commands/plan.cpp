@@ -46,8 +46,7 @@ void declare_plan(PlanOptions& options, OptionList& list) {
   list.text("--code", options.code,
             "Code to imitate: headroom, hf or liger; for the last two, settings make our step allocate like theirs",
             "NAME");
-  list.text("--config", options.config,
-            "Configuration of DeepSpeed (JSON) or Accelerate (YAML, JSON); plans the step that it means", "FILE");
+  list.text("--config", options.config, kConfigHelp, "FILE");
   list.set("Settings of train_step");
   list.flag("--fail-on-oom", options.fail_on_oom, "Exit with code 4 if no step fits on any card");
   list.flag("--csv", options.csv, "Print CSV, one row per step and card");
@@ -91,8 +90,7 @@ struct PlanAsked {
 
 // Keys that the command line sets.
 std::vector<std::string> named_keys(const PlanOptions& options) {
-  std::vector<std::string> keys;
-  for (const std::string& assignment : options.set) keys.push_back(assignment.substr(0, assignment.find('=')));
+  std::vector<std::string> keys = keys_of(options.set);
   if (options.gpus) keys.emplace_back("ranks");
   if (options.batch) keys.emplace_back("batch");
   return keys;

@@ -1,12 +1,16 @@
 // headroom run: runs a demo once and summarizes it.
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/cli/check_files.h"
 #include "app/cli/drive.h"
+#include "app/cli/foreign_config.h"
 #include "app/cli/grammar.h"
 #include "app/cli/launched.h"
 #include "app/cli/output.h"
@@ -28,7 +32,7 @@ namespace {
 
 struct RunOptions : CommonOptions {
   std::string demo;
-  std::optional<std::string> data;
+  std::optional<std::string> data, config;
   std::optional<int> memory_steps;
   bool trace = false, fail_on_oom = false;
 };
@@ -41,6 +45,7 @@ void declare_run(RunOptions& options, OptionList& list) {
   list.text("--data", options.data,
             "Training data: UTF-8 text, or token ids as .npy or .bin (default: the text that ships with Headroom)",
             "FILE");
+  list.text("--config", options.config, kConfigHelp, "FILE");
   list.record("Save the run to a recording");
   list.number("--memory-steps", options.memory_steps, 1, 100'000, "steps",
               "Record the memory of the first N steps only; losses and speeds cover all steps", "N");
@@ -62,28 +67,46 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
 struct RunAsked {
   const experiments::DemoInfo& demo;
   Params params;
+  std::optional<ForeignConfig> config;
 };
 
-// `launch` is null for a run that no launcher started.
-record::Result<RunAsked> run_asked(const RunOptions& options, const protocol::Launch* launch) {
+record::Result<std::optional<ForeignConfig>> config_of(const RunOptions& options, const experiments::DemoInfo& demo,
+                                                       Params& params, bool reads) {
+  if (!options.config) return std::optional<ForeignConfig>();
+  if (&demo != &experiments::training_step()) return Error{"--config is for train_step: other demos train no model."};
+  if (!reads) return std::optional<ForeignConfig>();
+  auto config = apply_config(params, *options.config);
+  if (!config) return config.error();
+  return std::optional(std::move(config).value());
+}
+
+// `launch` is null for a run that no launcher started. `reads`: whether files may be opened.
+record::Result<RunAsked> run_asked(const RunOptions& options, const protocol::Launch* launch, bool reads) {
   const auto named = demo_named(options);
   if (!named) return named.error();
   const experiments::DemoInfo& demo = *named.value();
   if (options.memory_steps && !options.record)
     return Error{"--memory-steps applies to a recording: add --record FILE."};
   Params params(demo.schema);
+  auto config = config_of(options, demo, params, reads);
+  if (!config) return config.error();
   if (launch != nullptr)
     if (auto set = set_ranks(params, demo, *launch); !set) return set.error();
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
   if (options.trace)
     if (auto set = set_flag(params, demo.id, "trace", "on"); !set) return set.error();
+  if (config.value()) {
+    std::vector<std::string> keys = keys_of(options.set);
+    if (launch != nullptr) keys.emplace_back("ranks");
+    settle_config(params, *config.value(), keys);
+  }
   if (launch != nullptr)
     if (auto right = check_ranks(params, *launch); !right) return right.error();
-  return RunAsked{demo, std::move(params)};
+  return RunAsked{demo, std::move(params), std::move(config).value()};
 }
 
-record::Result<RunAsked> check_run(const RunOptions& options) { return run_asked(options, nullptr); }
+record::Result<RunAsked> check_run(const RunOptions& options) { return run_asked(options, nullptr, /*reads=*/false); }
 
 // Reports an unwritable file before the run.
 record::Status check_writable(const fs::path& path) {
@@ -164,14 +187,16 @@ void report(const DrivenRun& run, const RunOptions& options, int rank) {
 }
 
 record::Result<ExitCode> run_process(const RunOptions& options, const protocol::Launch* launch) {
-  const auto asked = run_asked(options, launch);
+  const auto asked = run_asked(options, launch, /*reads=*/true);
   if (!asked) return asked.error();
-  const auto& [demo, params] = asked.value();
+  const auto& [demo, params, config] = asked.value();
   EngineChoice chosen = choose_engine(options.engine);
   if (launch != nullptr)
     if (auto own = choose_gpu(chosen, params, *launch); !own) return own.error();
   if (auto usable = check_files(demo, params, chosen); !usable) return usable.error();
   const int rank = launch == nullptr ? 0 : launch->place.rank;
+  if (config && rank == 0)
+    for (const std::string& note : config_notes(*config)) say(note);
   std::optional<fs::path> file;
   if (options.record) file = record::part_path(*options.record, rank);
   if (file)
