@@ -177,11 +177,25 @@ at::Tensor sum_of_losses(const at::Tensor& ids_BT, const at::Tensor& targets_BT,
   return sum;
 }
 
+// Runs forward and backward. Returns the sum of the micro-batches' losses.
+at::Tensor run_passes(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
+                      const TrainOptions& options) {
+  const at::AutoGradMode grad_mode(true);
+  const Scope scope(Category::kActivations);
+  const at::Tensor upstream = upstream_of(options, ids_BT.device());
+  return sum_of_losses(ids_BT, targets_BT, options.micro_batches, [&](std::int64_t m, const Portion& portion) {
+    const Pass pass{.model = model, .options = options, .micro_batch = tag_of(m), .upstream = upstream};
+    const at::Tensor loss = one_pass(pass, portion.ids_BT, portion.targets_BT);
+    for (LayerHooks* hooks : options.hooks) hooks->gradients_added(kOuterLayer, pass.last());
+    return loss;
+  });
+}
+
 at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& tokens_2BT,
                           const TrainOptions& options) {
-  at::Tensor loss;
+  at::Tensor losses;
   try {
-    loss = forward_backward(model, tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), options);
+    losses = run_passes(model, tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), options);
   } catch (...) {
     optimizer.drop_gradients();  // of finished layers
     throw;
@@ -191,6 +205,8 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
     for (LayerHooks* hooks : options.hooks) hooks->before_outer_update();
   };
   optimizer.step(options.ranks > 1 ? std::function<void()>(outer_ready) : nullptr);
+  // Between the sums of gradients and the gathers of weights, so that the device waits for neither.
+  const at::Tensor loss = mean_of(losses, options);
   for (LayerHooks* hooks : options.hooks) hooks->weights_updated();
   if (model.fp8) model.fp8->end_step();
   optimizer.drop_gradients();
@@ -201,17 +217,7 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
 
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                             const TrainOptions& options) {
-  const at::AutoGradMode grad_mode(true);
-  const Scope scope(Category::kActivations);
-  const at::Tensor upstream = upstream_of(options, ids_BT.device());
-  const auto loss_of = [&](std::int64_t m, const Portion& portion) {
-    const Pass pass{.model = model, .options = options, .micro_batch = tag_of(m), .upstream = upstream};
-    const at::Tensor loss = one_pass(pass, portion.ids_BT, portion.targets_BT);
-    for (LayerHooks* hooks : options.hooks) hooks->gradients_added(kOuterLayer, pass.last());
-    return loss;
-  };
-  const at::Tensor sum = sum_of_losses(ids_BT, targets_BT, options.micro_batches, loss_of);
-  return mean_of(sum, options);
+  return mean_of(run_passes(model, ids_BT, targets_BT, options), options);
 }
 
 at::Tensor evaluation_loss(const Model& model, at::Tensor host_tokens_2BT, const TrainOptions& options) {
