@@ -80,6 +80,31 @@ TEST_CASE("Run records a real training step live, with the allocator's peak", "[
   });
 }
 
+TEST_CASE("Run starts two ranks, and the figure shows the collectives of both", "[gui][live]") {
+  Stage stage = shipped("zero_step");
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  perform("two ranks", stage, [](Actor& actor) {
+    actor.click("skip");
+    for (const auto& [key, value] : std::map<std::string, std::string>{{"ranks", "2"}, {"steps", "2"}, {"seq", "32"}})
+      IM_CHECK(actor.page().set_param(key, value).ok());
+    actor.click("run");
+    actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });
+    actor.frames(3);
+    IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
+    const record::Ledger& run = *actor.page().runs().all().back().ledger;
+    IM_CHECK_EQ(run.other_ranks().size(), 1u);
+    IM_CHECK_EQ(run.first_mismatch(), record::kNever);
+    IM_CHECK_EQ(run.other_ranks()[0].first_mismatch(), record::kNever);
+    const auto* const lanes = lessons::panel_of<lessons::Lanes>(actor.page().figure(400));
+    IM_CHECK(lanes != nullptr);
+    const auto shown = std::ranges::count_if(lanes->lanes, [](const lessons::Lane& lane) {
+      return lane.label == "Rank 0" && !lane.boxes.empty();  // beside rank 1, the last one
+    });
+    IM_CHECK_EQ(shown, 1);
+    actor.picture("two ranks");
+  });
+}
+
 TEST_CASE("a killed engine leaves the timeline, and the next run works", "[gui][live]") {
   TestAssets assets;
   perform("engine killed", stage_with_engine(assets), [](Actor& actor) {

@@ -3,12 +3,18 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/page/page_facts.h"
+#include "demos/record/run_recordings.h"
 #include "tests/gui/support/harness.h"
+#include "tests/gui/support/small_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
 
 using namespace headroom;
@@ -70,4 +76,40 @@ TEST_CASE("window and planner use less than 220 MB while a prediction is shown, 
   CHECK(held.started == 1);
   CHECK(held.own > 50'000'000);
   CHECK(held.own < 220'000'000);
+}
+
+TEST_CASE("the window holds a run of 8 ranks and 10 steps of a 1B model in less than 500 MiB", "[gui][live]") {
+  // As many events per step as Llama 3.2 1B has.
+  constexpr SmallRun kOneRank{.steps = 10, .layers = 16, .extra_events = 1200};
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "ranks.hrec";
+  {
+    const std::shared_ptr<record::Recording> first = small_run(kOneRank);
+    CHECK(first->events().size() > 190'000);
+    std::vector<std::shared_ptr<const record::Recording>> others;
+    for (int rank = 0; rank < 8; ++rank) {
+      const std::shared_ptr<record::Recording> each = rank == 0 ? first : small_run(kOneRank);
+      record::RunInfo info = each->info();
+      info.rank = rank;
+      info.ranks = 8;
+      each->set_info(info);
+      if (rank > 0) others.push_back(each);
+    }
+    first->set_other_ranks(std::move(others));
+    REQUIRE(first->write(file).ok());
+  }
+  auto run = record::RunRecordings::read(file);
+  REQUIRE(run);
+  Stage stage = shipped("zero_step");
+  stage.width = 1920, stage.height = 1080;
+  stage.from = std::make_shared<const record::Recording>(std::move(run).value().joined());
+  Held held;
+  time_frames(stage, [&](app::window::App& app, int frame) {
+    if (frame == 2) app.page().question().skip();
+    if (frame == 30) held = held_memory();
+    return frame < 30;
+  });
+  std::printf("the window holds %.0f MB with 8 ranks\n", static_cast<double>(held.own) * 1e-6);
+  CHECK(held.own > 50'000'000);
+  CHECK(held.own < 500 * record::kMiB);
 }
