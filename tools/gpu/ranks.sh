@@ -15,6 +15,8 @@ step links nvidia-smi topo -m
 step doctor "$headroom" doctor
 step collectives_test "$build/tests/bin/collectives_gpu_test"
 
+step ring "$headroom" run ring --device cuda --set ranks=4 --json
+
 # Losses of N ranks with the same global batch: within 1e-6 of one rank's after 5 steps, 1e-5 after 20.
 losses() {
   wanted losses || return 0
@@ -56,6 +58,17 @@ killed() {
 }
 step killed killed
 
+# Two ranks of a launcher that gives both the same GPU: each says so.
+same_gpu() {
+  for rank in 0 1; do
+    RANK=$rank WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29555 timeout 60 \
+      "$headroom" run train_step --device cuda --set model=tiny ranks=2 steps=1 >"$out/logs/same_gpu_$rank.txt" 2>&1 &
+  done
+  wait
+  grep -h 'same GPU' "$out"/logs/same_gpu_0.txt && grep -h 'same GPU' "$out"/logs/same_gpu_1.txt
+}
+step same_gpu same_gpu
+
 step start python3 "$root/tools/gpu/ranks_start.py" "$headroom" run train_step --device cuda \
   --set model=llama-3.2-1b ranks=4 zero=3 batch=4 seq=1024 precision=bf16 loss=flce steps=20
 
@@ -74,7 +87,7 @@ clocks() {
 }
 step clocks clocks
 
-# What NCCL takes: device bytes beside the allocator's, of a tiny model.
+# Prints NCCL's share of device memory: what a tiny model's run holds beside its allocator.
 taken() {
   for blocks in "4 16" "16 16" "24 24"; do
     for scheme in ranks=4 "ranks=2 zero=3" "ranks=4 zero=3 zero_group=2"; do
@@ -91,6 +104,7 @@ print(f"{sys.argv[1]:30} gather_blocks sum_blocks {sys.argv[2]:6} {beside / 2**2
   done
 }
 step taken taken
+for log in start clocks killed losses taken; do [ ! -e "$out/logs/$log.log" ] || cat "$out/logs/$log.log"; done
 
 # Plans of every scheme, which must equal the runs to the byte on every rank.
 step_1b="device=cuda model=llama-3.2-1b seq=1024 precision=bf16 loss=flce"
@@ -115,6 +129,11 @@ step validate_draw "$headroom" validate --ranks 4 --count $count --device cuda -
   --recordings "$out/recordings/drawn"
 step validate_borders "$headroom" validate --ranks 4 --borders --count $borders --device cuda \
   --out "$out/logs/borders.csv"
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
+  step sanitizer_memcheck timeout 120 "$sanitizer" --tool memcheck --target-processes all --error-exitcode 1 \
+    "$build/tests/bin/collectives_gpu_test" "NCCL gives exact values"
+fi
 for log in "$out"/logs/validate_*.log; do
   { echo; echo "## $(basename "$log" .log)"; echo; tail -n 12 "$log"; } >>"$summary"
 done
