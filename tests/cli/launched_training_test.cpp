@@ -165,12 +165,11 @@ TEST_CASE("a rank whose peer ends fails with one sentence") {
 TEST_CASE("ranks with different settings end with one sentence") {
   const TemporaryFolder folder;
   const std::string file = folder / "run.hrec";
-  const std::vector<Ran> ran = run_ranks({training(file), training(file, {"seq=32"})});
-  CHECK(ran[0].exit_code != 0);
-  CHECK(ran[1].exit_code != 0);
-  CHECK(holds(ran[1].err,
-              "Rank 1 has seq=32, but the first rank has 64: start all ranks with the same program and "
-              "settings."));
+  for (const Ran& ran : run_ranks({training(file), training(file, {"seq=32"})})) {
+    CHECK(ran.exit_code != 0);
+    CHECK(holds(ran.err,
+                "Rank 1 has seq=32, but the first rank has 64: start all ranks with the same program and settings."));
+  }
 }
 
 TEST_CASE("mpirun starts the ranks of a run") {

@@ -140,7 +140,7 @@ TEST_CASE("two ranks run as one command, and their collectives are the formula's
 
 TEST_CASE("two ranks run the step that a configuration of DeepSpeed means") {
   const std::string file = std::string(HEADROOM_SOURCE_DIR) + "/assets/configs/deepspeed_bf16.json";
-  const Ran ran = run_headroom(command({"steps=1"}, {"--config", file, "--json"}));
+  const Ran ran = run_headroom(command({"steps=1"}, {"--config", file, "--json"}), with_real_engine());
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
   const json run = json::parse(ran.out);

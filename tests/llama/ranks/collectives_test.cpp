@@ -211,8 +211,7 @@ TEST_CASE("ranks that were not started alike are refused, and the difference is 
   const std::vector<std::map<std::string, std::string>> alike{
       {{"zero", "3"}, {"seq", "64"}}, {{"zero", "3"}, {"seq", "64"}}, {{"zero", "2"}, {"seq", "64"}}};
   const std::vector<std::string> errors = tests::in_threads<std::string>(3, [&](int rank) -> std::string {
-    CollectiveOptions options{.alike = alike[static_cast<std::size_t>(rank)]};
-    options.start_timeout = std::chrono::seconds(2);  // the others wait for the refused rank
+    const CollectiveOptions options{.alike = alike[static_cast<std::size_t>(rank)]};
     try {
       llama::make_gloo_collectives(tests::place_in(folder.path().string(), rank, 3), options);
     } catch (const llama::CollectiveError& error) {
@@ -220,9 +219,8 @@ TEST_CASE("ranks that were not started alike are refused, and the difference is 
     }
     return "";
   });
-  CHECK(errors[2] ==
-        "Rank 2 has zero=2, but the first rank has 3: start all ranks with the same program and settings.");
-  CHECK(errors[1] != "");
+  for (const std::string& error : errors)
+    CHECK(error == "Rank 2 has zero=2, but the first rank has 3: start all ranks with the same program and settings.");
 }
 
 TEST_CASE("a ring of sends and receives sums what all ranks have, in pieces of any size") {

@@ -18,6 +18,8 @@ namespace {
 
 using Settings = std::map<std::string, std::string>;
 
+constexpr const char* kAlike = "alike";
+
 std::vector<std::uint8_t> bytes_of(const Settings& settings) {
   const std::string text = nlohmann::json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return {text.begin(), text.end()};
@@ -28,18 +30,41 @@ std::string value_in(const Settings& settings, const std::string& key) {
   return found == settings.end() ? "nothing" : found->second;
 }
 
-// Ranks with other settings would issue other collectives, and wait for ever or add up tensors that do not belong
-// together.
-void check_alike(c10d::Store& store, int rank, const Settings& mine) {
-  if (rank == 0) return store.set("alike", bytes_of(mine));
-  const std::vector<std::uint8_t> text = store.get("alike");
-  const Settings first = nlohmann::json::parse(text.begin(), text.end()).get<Settings>();
+// A sentence about the first setting in which a rank differs from the first rank; kAlike if there is none.
+std::string difference(int rank, const Settings& mine, const Settings& first) {
   Settings all = mine;
   all.insert(first.begin(), first.end());
   for (const auto& [key, either] : all)
     if (const std::string here = value_in(mine, key), there = value_in(first, key); here != there)
-      throw CollectiveError("Rank " + std::to_string(rank) + " has " + key + "=" + here + ", but the first rank has " +
-                            there + ": start all ranks with the same program and settings.");
+      return "Rank " + std::to_string(rank) + " has " + key + "=" + here + ", but the first rank has " + there +
+             ": start all ranks with the same program and settings.";
+  return kAlike;
+}
+
+std::string verdict_key(int rank) { return "alike/" + std::to_string(rank); }
+
+// The first verdict of another rank that is not kAlike.
+std::string verdict_of_all(c10d::Store& store, int ranks) {
+  for (int rank = 1; rank < ranks; ++rank)
+    if (std::string verdict = store.get_to_str(verdict_key(rank)); verdict != kAlike) return verdict;
+  return kAlike;
+}
+
+// Ranks with other settings would issue other collectives, and wait for ever or add up tensors that do not belong
+// together. All ranks hear of a difference, because they would wait minutes for a rank that has left.
+void check_alike(c10d::Store& store, const protocol::RankPlace& place, const Settings& mine) {
+  std::string verdict;
+  if (place.rank == 0) {
+    store.set("alike", bytes_of(mine));
+    verdict = verdict_of_all(store, place.ranks);
+    store.set("alike/all", verdict);
+  } else {
+    const std::vector<std::uint8_t> text = store.get("alike");
+    verdict = difference(place.rank, mine, nlohmann::json::parse(text.begin(), text.end()).get<Settings>());
+    store.set(verdict_key(place.rank), verdict);
+    if (verdict == kAlike) verdict = store.get_to_str("alike/all");
+  }
+  if (verdict != kAlike) throw CollectiveError(verdict);
 }
 
 c10::intrusive_ptr<c10d::Store> open(const protocol::RankPlace& place, const CollectiveOptions& options) {
@@ -66,7 +91,7 @@ c10::intrusive_ptr<c10d::Store> open(const protocol::RankPlace& place, const Col
 
 c10::intrusive_ptr<c10d::Store> open_store(const protocol::RankPlace& place, const CollectiveOptions& options) {
   auto store = open(place, options);
-  check_alike(*store, place.rank, options.alike);
+  check_alike(*store, place, options.alike);
   return store;
 }
 
