@@ -145,9 +145,7 @@ TableRow row_of(std::string name, std::string note, const Overlap& overlap, std:
 Table table_of(const Overlap& overlap, std::int64_t micro_batches, const ShownUnit& time, const ShownUnit& bytes) {
   Table table{.head = micro_batches > 1 ? fmt::format("A step of {} micro-batches", micro_batches) : "A step",
               .columns = {"a GPU sends", "not hidden", "backward with sums"},
-              .foot =
-                  "By formula: the least time that the card needs for backward, and a ring over the link. Sums also "
-                  "take multiprocessors from backward, which is left out."};
+              .foot = "By formula, without the multiprocessors that sums take from backward."};
   table.rows.push_back(row_of("Sums while backward runs",
                               micro_batches > 1 ? "in the last micro-batch: this is what the program does" : "",
                               overlap, 1, overlap.waits(), micro_batches, time, bytes));

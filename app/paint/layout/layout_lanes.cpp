@@ -80,7 +80,8 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
     sheet.outline(Layer::kMarks, rect.inset(-out), sheet.palette().focus, out);
   }
   const float room = rect.width() - sheet.px(3);
-  if (!box.label.empty() && room > sheet.px(6)) {
+  const bool legible = rect.height() >= 0.7f * sheet.height(kLabelType);  // letters are lower than their line
+  if (!box.label.empty() && legible && room > sheet.px(6)) {
     if (const std::string label = fitting(sheet, box.label, room); !label.empty())
       sheet.text_mid(Layer::kLabels, kLabelType, text_on(sheet.palette(), look.fill), label, rect.center_x(),
                      rect.center_y(), Anchor::kMiddle);
