@@ -70,7 +70,8 @@ constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
 constexpr float kReadable = 150;    // px at scale 1, for a readable plot
 
 // Height of the upper of two rows, one of which is a table. The table shows all its rows, without spare space, if the
-// other row stays readable. A diagram above the table first gets what it can fill. `fair`: the upper height by weight.
+// other row stays readable. A diagram above the table first gets what it can fill, and lanes what their names need.
+// `fair`: the upper height by weight.
 float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width, float height, float fair) {
   const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
   const auto* lower = std::get_if<lessons::Table>(&rows[1].front());
@@ -81,6 +82,8 @@ float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width
   float table = std::min(std::clamp(share, heights.least, heights.most), most);
   if (const auto* diagram = std::get_if<lessons::Diagram>(&rows[0].front()))
     table = std::min(table, std::max(heights.least, both - most_height(sheet, *diagram, width)));
+  if (const auto* lanes = std::get_if<lessons::Lanes>(&rows[0].front()))
+    table = std::min(table, std::max(heights.least, both - readable_height(sheet, *lanes)));
   return upper != nullptr ? table : both - table;
 }
 

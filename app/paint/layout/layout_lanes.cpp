@@ -80,7 +80,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
     sheet.outline(Layer::kMarks, rect.inset(-out), sheet.palette().focus, out);
   }
   const float room = rect.width() - sheet.px(3);
-  const bool legible = rect.height() >= 0.7f * sheet.height(kLabelType);  // letters are lower than their line
+  const bool legible = rect.height() >= 0.6f * sheet.height(kLabelType);  // letters are lower than their line
   if (!box.label.empty() && legible && room > sheet.px(6)) {
     if (const std::string label = fitting(sheet, box.label, room); !label.empty())
       sheet.text_mid(Layer::kLabels, kLabelType, text_on(sheet.palette(), look.fill), label, rect.center_x(),
@@ -201,6 +201,12 @@ constexpr float kShareBelow = 0.56f;                // share of the height, all 
 
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {
   return sheet.px(8) + sizes_of(sheet, panel, room * kShareBelow, kLeastBelow, kMostBelow).all();
+}
+
+float readable_height(const Sheet& sheet, const lessons::Lanes& panel) {
+  LaneSizes sizes = sizes_of(sheet, panel, 0, 0, 0);
+  sizes.lane = sheet.height(kLabelType);
+  return sizes.all() + sheet.height(kLabelType) + sheet.px(8);
 }
 
 float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel) {

@@ -89,6 +89,8 @@ struct Heights {
 Heights heights_of(const Sheet& sheet, const lessons::Table& table);
 void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
 float most_height(const Sheet& sheet, const lessons::Diagram& diagram, float width);
+// The least height at which the boxes of all lanes can have names.
+float readable_height(const Sheet& sheet, const lessons::Lanes& lanes);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
                     Rect area);
 // "your guess 21.3 GiB", "you said …" once locked, or kDragToGuess. The box is around `at` but inside `within`.
