@@ -16,7 +16,7 @@ using tests::Settings;
 
 namespace {
 
-constexpr int kSteps = 5;
+constexpr int kSteps = 5, kMoreSteps = 20;
 
 std::string results_of(const tests::RankChildren& children, const std::string& what, std::size_t run, int rank) {
   return tests::text_of(children.file(what + std::to_string(run) + "." + std::to_string(rank)));
@@ -119,3 +119,39 @@ void check_ranks(int ranks, std::size_t least) {
 TEST_CASE("two ranks of every scheme train like one and allocate as planned") { check_ranks(2, 100); }
 
 TEST_CASE("groups of ranks that share one copy of the states train like one") { check_ranks(4, 10); }
+
+TEST_CASE("child: twenty steps", "[.]") {
+  at::set_num_threads(1);
+  const protocol::RankPlace place = tests::place_of_child();
+  const std::vector<Settings> all = tests::pairs_of(place.ranks, tests::kSchemes, {{}});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto run = make_rank(all[i], place);
+    std::ofstream losses(place.store + "/losses" + std::to_string(i) + "." + std::to_string(place.rank));
+    losses.precision(17);
+    for (const double each : tests::losses(*run, kMoreSteps)) losses << each << " ";
+  }
+}
+
+TEST_CASE("after twenty steps two ranks in fp32 are within 1e-5 of one rank") {
+  at::set_num_threads(1);
+  constexpr int kRanks = 2;
+  tests::RankChildren children("child: twenty steps", kRanks);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const bool well = children.ended_well(rank);
+    INFO(children.output(rank));
+    REQUIRE(well);
+  }
+  const std::vector<Settings> all = tests::pairs_of(kRanks, tests::kSchemes, {{}});
+  REQUIRE(all.size() == tests::kSchemes.size());
+  const std::vector<double> expected = tests::losses(alone(all.front(), kRanks), kMoreSteps);
+  CHECK(expected.back() < 0.9 * expected.front());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(tests::text_of(all[i]));
+    std::istringstream losses(results_of(children, "losses", i, 0));
+    for (const double each : expected) {
+      double loss = 0;
+      losses >> loss;
+      CHECK(std::abs(loss / each - 1) <= 1e-5);
+    }
+  }
+}
