@@ -188,8 +188,8 @@ void ChartLayout::place_reference_labels() {
         if (level) places.push_back(box_at(left + (right - left - width) * share, y));
     for (std::size_t i = reference.x.size(); i-- > 0 && !level;)
       for (const Rect& box : around({x_px(reference.x[i]), y_px(reference.y[i])}, width, height)) places.push_back(box);
-    places.push_back(box_at(plot_.x1 - pad - width, plot_.y0));
-    places.push_back(box_at(left + pad, plot_.y0));
+    if (!level || line - plot_.y0 < 2 * height)  // elsewhere it would seem to name another line
+      for (const float x : {plot_.x1 - pad - width, left + pad}) places.push_back(box_at(x, plot_.y0));
     const auto fits = [&](const Rect& box) {
       return box.x0 >= plot_.x0 && box.x1 <= plot_.x1 && box.y0 >= plot_.y0 - height && box.y1 <= plot_.y1 &&
              is_free(box) && !meets_bar(box) && !crosses_line(box);
