@@ -4,8 +4,8 @@
 #
 #   tools/gpu/ranks.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
-# Build, machine and results as for check.sh, with 4 GPUs. --quick draws 8 configurations and 2 largest batches instead of
-# 40 and 12.
+# Build, machine and results as for check.sh, with 4 GPUs. --quick draws 8 configurations and 2 largest batches instead
+# of 40 and 12.
 title="Several GPUs"
 # shellcheck source=tools/gpu/common.sh
 . "$(dirname "$0")/common.sh"
@@ -18,26 +18,25 @@ step collectives_test "$build/tests/bin/collectives_gpu_test"
 step ring "$headroom" run ring --device cuda --set ranks=4 --json
 
 # Losses of N ranks with the same global batch: within 1e-6 of one rank's after 5 steps, 1e-5 after 20.
-losses() {
+losses() {  # NAME SETTINGS…
   wanted losses || return 0
-  echo "$1 $2 $3" >>"$out/logs/losses.txt"
-  # shellcheck disable=SC2086  # settings have no blanks
-  set -- "$1" $2 batch=$3
   kind=$1; shift
   sets=
   for setting in model=tiny seq=256 steps=20 precision=fp32 "$@"; do sets="$sets --set $setting"; done
-  # shellcheck disable=SC2086
+  # shellcheck disable=SC2086  # settings have no blanks
   "$headroom" run train_step --device cuda $sets --json 2>/dev/null >"$out/logs/losses_$kind.json"
 }
-losses one_rank ranks=1 8
-losses two_data ranks=2 4
-for zero in 1 2 3; do losses "two_zero$zero" "ranks=2 zero=$zero" 4; done
-losses four_data ranks=4 2
-for zero in 1 2 3; do losses "four_zero$zero" "ranks=4 zero=$zero" 2; done
-losses four_hybrid "ranks=4 zero=3 zero_group=2" 2
+losses one_rank batch=8
+losses two_data ranks=2 batch=4
+losses four_data ranks=4 batch=2
+for zero in 1 2 3; do
+  losses "two_zero$zero" ranks=2 batch=4 zero=$zero
+  losses "four_zero$zero" ranks=4 batch=2 zero=$zero
+done
+losses four_hybrid ranks=4 batch=2 zero=3 zero_group=2
 step losses python3 "$root/tools/gpu/ranks_losses.py" "$out/logs"
 
-# Ends rank 2 in the middle of a step: one sentence within a second, and no process is left.
+# Ends one rank in the middle of a step: one sentence within a second, and no process is left.
 killed() {
   "$headroom" run train_step --device cuda --set model=llama-3.2-1b ranks=4 zero=3 batch=4 seq=1024 precision=bf16 \
     steps=2000 >"$out/logs/killed.txt" 2>&1 &
@@ -82,7 +81,8 @@ step start python3 "$root/tools/gpu/ranks_start.py" "$headroom" run train_step -
   for zero in 1 2 3; do record "ranks_4_zero${zero}_h200" completed $ship $fused ranks=4 zero=$zero; done
 }
 clocks() {
-  "$headroom" figures memory_timeline --from "$out/recordings/ranks_4_data_h200.hrec" --format csv --out "$out/logs/clocks" &&
+  "$headroom" figures memory_timeline --from "$out/recordings/ranks_4_data_h200.hrec" --format csv \
+    --out "$out/logs/clocks" &&
     python3 "$root/tools/gpu/ranks_clocks.py" "$out"/logs/clocks/*.csv
 }
 step clocks clocks

@@ -21,18 +21,18 @@ SHAPE = dict(vocab_size=128256, hidden_size=2048, intermediate_size=8192, num_hi
 WARM_UP = 3
 
 
-def model_of(args):
-    if args.program == "liger":
+def model_of(shape, *, liger, checkpointing, device="cuda", dtype=torch.bfloat16):
+    if liger:
         from liger_kernel.transformers import apply_liger_kernel_to_llama
         apply_liger_kernel_to_llama(rope=True, swiglu=True, rms_norm=True, cross_entropy=False,
                                     fused_linear_cross_entropy=True)
     torch.manual_seed(0)
-    torch.set_default_dtype(torch.bfloat16)
-    with torch.device("cuda"):
-        config = transformers.LlamaConfig(**SHAPE, attn_implementation="sdpa")
+    torch.set_default_dtype(dtype)
+    with torch.device(device):
+        config = transformers.LlamaConfig(**shape, attn_implementation="sdpa")
         model = transformers.LlamaForCausalLM(config)
     torch.set_default_dtype(torch.float32)
-    if args.checkpointing:
+    if checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     return model.train()
 
@@ -63,7 +63,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=1024)
     parser.add_argument("--steps", type=int, default=12)
     args = parser.parse_args()
-    model = model_of(args)
+    model = model_of(SHAPE, liger=args.program == "liger", checkpointing=args.checkpointing)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     run = torch.compile(model, mode=args.compile) if args.compile else model
     versions = {name: importlib.metadata.version(name) for name in ("torch", "transformers")}

@@ -27,7 +27,8 @@ ours() {
 peer() {
   wanted "$1" || return 0
   name=$1; shift
-  step "$name" python3 "$here/device_peak.py" python3 -m torch.distributed.run --nproc-per-node 4 --standalone "$here/ranks_step.py" "$@"
+  step "$name" python3 "$here/device_peak.py" \
+    python3 -m torch.distributed.run --nproc-per-node 4 --standalone "$here/ranks_step.py" "$@"
   row "$name" "$*"
 }
 

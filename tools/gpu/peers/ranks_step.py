@@ -12,37 +12,17 @@ import argparse
 import importlib.metadata
 import json
 import os
-import time
 
 import torch
 import torch.distributed as dist
-import transformers
-from liger_kernel.transformers import apply_liger_kernel_to_llama
 
-COMMON = dict(vocab_size=128256, max_position_embeddings=131072, rms_norm_eps=1e-5, rope_theta=500000.0, use_cache=False)
+from peer_step import SHAPE, model_of, quantile, timed
+
 SHAPES = {
-    "1b": COMMON | dict(hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32,
-                        num_key_value_heads=8, head_dim=64, tie_word_embeddings=True),
-    "8b": COMMON | dict(hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, num_attention_heads=32,
-                        num_key_value_heads=8, head_dim=128, tie_word_embeddings=False),
+    "1b": SHAPE,
+    "8b": SHAPE | dict(hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, head_dim=128,
+                       tie_word_embeddings=False),
 }
-WARM_UP = 3
-
-
-def model_of(args):
-    apply_liger_kernel_to_llama(rope=True, swiglu=True, rms_norm=True, cross_entropy=False,
-                                fused_linear_cross_entropy=True)
-    torch.manual_seed(0)
-    torch.set_default_dtype(torch.float32 if args.fp32 else torch.bfloat16)
-    # Larger than the step's peak if it were whole. Tied weights would come apart.
-    on_meta = args.mode.startswith("fsdp") and not SHAPES[args.model]["tie_word_embeddings"]
-    with torch.device("meta" if on_meta else "cuda"):
-        config = transformers.LlamaConfig(**SHAPES[args.model], attn_implementation="sdpa")
-        model = transformers.LlamaForCausalLM(config)
-    torch.set_default_dtype(torch.float32)
-    if args.checkpointing:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-    return model.train()
 
 
 def fsdp(args, model):
@@ -58,7 +38,8 @@ def fsdp(args, model):
             for weight in model.parameters():
                 weight.normal_(0, 0.02)
         rotary = model.model.rotary_emb
-        rotary.inv_freq = rotary.original_inv_freq = type(rotary)(config=model.config, device="cuda").inv_freq
+        with torch.device("cuda"):
+            rotary.inv_freq = rotary.original_inv_freq = type(rotary)(config=model.config).inv_freq
     torch.cuda.empty_cache()
     return model
 
@@ -69,7 +50,10 @@ def adamw(weights):
 
 def step_of(args, ids):
     """Returns a function that takes one step."""
-    model = model_of(args)
+    # Whole, the 8B would take more than its step. Tied weights would come apart on meta.
+    on_meta = args.mode.startswith("fsdp") and not SHAPES[args.model]["tie_word_embeddings"]
+    model = model_of(SHAPES[args.model], liger=True, checkpointing=args.checkpointing,
+                     device="meta" if on_meta else "cuda", dtype=torch.float32 if args.fp32 else torch.bfloat16)
     if args.mode.startswith("deepspeed"):
         import deepspeed
         settings = {"train_micro_batch_size_per_gpu": args.batch, "bf16": {"enabled": True},
@@ -97,23 +81,6 @@ def step_of(args, ids):
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     return step
-
-
-def quantile(ordered, part):
-    return ordered[min(len(ordered) - 1, round(part * (len(ordered) - 1)))]
-
-
-def timed(step, steps):
-    for _ in range(WARM_UP):
-        step()
-    seconds = []
-    for _ in range(steps):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        step()
-        torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - begin)
-    return seconds
 
 
 def main():
