@@ -10,8 +10,8 @@
 namespace headroom::predict {
 
 // Thread blocks of NCCL's kernels, at most. Each costs device memory, and takes a multiprocessor from GEMMs while it
-// moves data; with fewer the data arrive later. 24 gave most tokens/s of all steps tried on 4 x H200
-// (docs/results/ranks-h200.md). A rank has one communicator per axis, or two if the numbers differ.
+// moves data; with fewer the data arrive later. On 4 x H200 24 gave the most tokens/s, or 0.3 % less, in each step
+// tried (docs/results/ranks-h200.md). A rank has one communicator per axis, or two if the numbers differ.
 struct CommunicatorBlocks {
   int gathers = 24;  // all-gather, broadcast
   int sums = 24;     // all-reduce, reduce-scatter, barrier

@@ -79,7 +79,7 @@ TEST_CASE("window and planner use less than 220 MB while a prediction is shown, 
 }
 
 TEST_CASE("the window holds a run of 8 ranks and 10 steps of a 1B model in less than 500 MiB", "[gui][live]") {
-  // As many events per step as Llama 3.2 1B has.
+  // This has ten times as many events as 10 steps of Llama 3.2 1B with fused kernels and ZeRO-3, which are 19,140.
   constexpr SmallRun kOneRank{.steps = 10, .layers = 16, .extra_events = 1200};
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "ranks.hrec";

@@ -53,8 +53,8 @@ void DeviceClock::record(Nanoseconds host_time) {
   const cudaEvent_t event = take_event();
   const auto called = std::chrono::steady_clock::now();
   C10_CUDA_CHECK(cudaEventRecord(event, c10::cuda::getCurrentCUDAStream()));
-  // Only this thread writes first_ during a run. The first call can take tens of milliseconds, by which the clocks of
-  // several ranks would differ.
+  // Only this thread writes first_ during a run. The first call may wait for the driver, and the clocks of several
+  // ranks would differ by that.
   if (first_) C10_CUDA_CHECK(cudaEventSynchronize(event));
   std::lock_guard guard(mutex_);
   if (std::exchange(first_, false)) origin_ = host_time + (std::chrono::steady_clock::now() - called).count();
