@@ -20,25 +20,35 @@ struct Change {
   Bytes bytes = 0;  // negative: freed
 };
 
-bool has_shares_of_gradients(const record::Recording& recording) {
-  return std::ranges::count(recording.operators(), llama::name_of(Op::kGradientShares)) > 0;
+// An operator's tensors are of one of these kinds.
+enum class Part : std::uint8_t { kOther, kGathered, kSummed, kShareOfGradient };
+
+// By operator of the recording.
+std::vector<Part> parts_of(const record::Recording& recording) {
+  std::vector<Part> parts;
+  for (const std::string& op : recording.operators())
+    parts.push_back(op == llama::name_of(Op::kGatheredWeights)   ? Part::kGathered
+                    : op == llama::name_of(Op::kSummedGradients) ? Part::kSummed
+                    : op == llama::name_of(Op::kGradientShares)  ? Part::kShareOfGradient
+                                                                 : Part::kOther);
+  return parts;
 }
 
-std::optional<Category> passing_category(const record::Storage& storage, const record::Recording& recording,
-                                         bool has_shares) {
-  const std::string_view op = recording.op_name(storage.op);
-  if (op == llama::name_of(Op::kGatheredWeights)) return Category::kWeights;
-  if (op == llama::name_of(Op::kSummedGradients)) return Category::kGradients;
-  const bool whole = storage.category == Category::kGradients && op != llama::name_of(Op::kGradientShares);
-  return has_shares && whole ? std::optional(Category::kGradients) : std::nullopt;
+std::optional<Category> passing_category(const record::Storage& storage, Part part, bool has_shares) {
+  if (part == Part::kGathered) return Category::kWeights;
+  const bool whole = has_shares && storage.category == Category::kGradients && part != Part::kShareOfGradient;
+  return part == Part::kSummed || whole ? std::optional(Category::kGradients) : std::nullopt;
 }
 
-std::vector<Change> changes_of(const record::Ledger& run) {
-  const record::Recording& recording = run.recording();
-  const bool has_shares = has_shares_of_gradients(recording);
+// Births and deaths of passing tensors that are alive at some of the events `first` … `last`, by event.
+std::vector<Change> changes_of(const record::Ledger& run, std::uint64_t first, std::uint64_t last) {
+  const std::vector<Part> parts = parts_of(run.recording());
+  const bool has_shares = std::ranges::count(parts, Part::kShareOfGradient) > 0;
   std::vector<Change> changes;
   for (const record::Storage& each : run.storages()) {
-    const auto category = passing_category(each, recording, has_shares);
+    if (each.died <= first || each.born > last) continue;
+    const Part part = each.op < parts.size() ? parts[each.op] : Part::kOther;
+    const auto category = passing_category(each, part, has_shares);
     if (!category) continue;
     const auto k = static_cast<std::size_t>(*category);
     changes.push_back({each.born, k, each.block});
@@ -51,8 +61,8 @@ std::vector<Change> changes_of(const record::Ledger& run) {
 }  // namespace
 
 void add_passing(Timeline& panel, const std::vector<record::Column>& columns, const record::Ledger& run) {
-  if (run.recording().info().ranks < 2) return;
-  const std::vector<Change> changes = changes_of(run);
+  if (run.recording().info().ranks < 2 || columns.empty()) return;
+  const std::vector<Change> changes = changes_of(run, columns.front().high_event, columns.back().high_event);
   if (changes.empty()) return;
   record::ByCategory held{}, most{};
   std::size_t next = 0;
