@@ -12,6 +12,7 @@
 #include "demos/engine/llama/host/offload.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
+#include "tests/llama/model/float64_model.h"
 #include "tests/llama/model/relatives.h"
 #include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
@@ -53,78 +54,20 @@ Named gradients(const llama::Model& model, const llama::TrainOptions& options = 
   return all;
 }
 
-// The formulas with plain float64 operators and autograd.
-class Reference {
- public:
-  explicit Reference(const llama::Model& model) : c_(model.config) {
-    for (const llama::Parameter& p : llama::parameters(model))
-      weights_[p.name] = p.tensor.detach().to(at::kDouble).requires_grad_(true);
-  }
-
-  Named gradients() {
-    at::Tensor x = weight("model.embed_tokens.weight").index_select(0, batch().select(0, 0).reshape({-1}));
-    x = x.view({2, kSeq, -1});
-    for (std::int64_t i = 0; i < c_.num_layers; ++i) x = layer(x, "model.layers." + std::to_string(i) + ".");
-    const at::Tensor logits = norm(x, "model.norm.weight").matmul(weight("model.embed_tokens.weight").t());
-    at::nll_loss(at::log_softmax(logits.view({-1, c_.vocab_size}), -1), batch().select(0, 1).reshape({-1})).backward();
-    Named all;
-    for (const auto& [name, each] : weights_) all[name] = each.grad();
-    return all;
-  }
-
- private:
-  at::Tensor weight(const std::string& name) const { return weights_.at(name); }
-
-  at::Tensor norm(const at::Tensor& x, const std::string& name) const {
-    return weight(name) * x / at::sqrt((x * x).mean(-1, true) + c_.rms_norm_eps);
-  }
-
-  at::Tensor projected(const at::Tensor& x, const std::string& name) const {
-    const at::Tensor y = x.matmul(weight(name + ".weight").t());
-    const auto bias = weights_.find(name + ".bias");
-    return bias == weights_.end() ? y : y + bias->second;
-  }
-
-  // Maps [B, T, heads · D] to [B, A, T, D], rotated by position if `turns`.
-  at::Tensor heads(const at::Tensor& x, std::int64_t count, const std::string& norm_name, bool turns) const {
-    at::Tensor y = x.view({2, kSeq, count, c_.head_dim});
-    if (turns && weights_.contains(norm_name)) y = norm(y, norm_name);
-    y = y.transpose(1, 2);
-    if (turns) {
-      const std::vector<float> frequencies = llama::rope_frequencies(c_);
-      const at::Tensor angle =
-          at::arange(kSeq, at::kDouble).unsqueeze(1) * at::tensor(frequencies).to(at::kDouble).unsqueeze(0);
-      const at::Tensor a = y.narrow(-1, 0, c_.head_dim / 2), b = y.narrow(-1, c_.head_dim / 2, c_.head_dim / 2);
-      y = at::cat({a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()}, -1);
-    }
-    return y.repeat_interleave(c_.num_heads / count, 1);
-  }
-
-  at::Tensor layer(const at::Tensor& x, const std::string& at) const {
-    const at::Tensor in = norm(x, at + "input_layernorm.weight");
-    const std::string self = at + "self_attn.";
-    const at::Tensor q = heads(projected(in, self + "q_proj"), c_.num_heads, self + "q_norm.weight", true);
-    const at::Tensor k = heads(projected(in, self + "k_proj"), c_.num_kv_heads, self + "k_norm.weight", true);
-    const at::Tensor v = heads(projected(in, self + "v_proj"), c_.num_kv_heads, "", false);
-    const at::Tensor future = at::ones({kSeq, kSeq}, at::kBool).triu(1);
-    const at::Tensor scores = q.matmul(k.transpose(-1, -2)) / std::sqrt(static_cast<double>(c_.head_dim));
-    const at::Tensor mixed = at::softmax(scores.masked_fill(future, -INFINITY), -1).matmul(v);
-    const at::Tensor sum = x + projected(mixed.transpose(1, 2).reshape({2, kSeq, -1}), self + "o_proj");
-    const at::Tensor mlp = norm(sum, at + "post_attention_layernorm.weight");
-    const at::Tensor gated = at::silu(projected(mlp, at + "mlp.gate_proj")) * projected(mlp, at + "mlp.up_proj");
-    return sum + projected(gated, at + "mlp.down_proj");
-  }
-
-  llama::Config c_;
-  Named weights_;
-};
+Named gradients_in_float64(const llama::Model& model) {
+  Float64Model reference(model);
+  reference.backward(batch());
+  Named all;
+  for (const auto& [name, weight] : reference.weights()) all[name] = weight.grad();
+  return all;
+}
 
 }  // namespace
 
 TEST_CASE("gradients of biases and of norms over heads equal the formulas") {
   const auto which = GENERATE(range(std::size_t{0}, kRelatives.size()));
   const llama::Config& config = kRelatives[which];
-  const Named expected = Reference(make(config)).gradients();
+  const Named expected = gradients_in_float64(make(config));
   const std::vector<std::pair<llama::FusedKernels, llama::TrainOptions>> techniques{
       {{}, {}},
       {kAllFused, {}},
