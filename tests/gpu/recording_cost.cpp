@@ -1,6 +1,12 @@
 // Measures the cost of recording: one model's steps alternate between no recording, the probe, and the probe with
 // device marks. A background thread drains and encodes like the engine's link. Prints a Markdown table; exits with 77
 // without a GPU.
+//
+//   recording_cost [ROUNDS [SETTING…]]
+//
+// A launcher may start it as several ranks (`torchrun --no-python recording_cost 60 ranks=4 zero=3`). All ranks change
+// what they record at the same steps, and the first one prints. The two CUDA events per collective, which give its
+// times, are recorded in every mode.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -17,15 +23,18 @@
 #include <c10/core/AutogradState.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/live/probes/cuda_probe.h"
 #include "demos/engine/live/probes/event_sink.h"
+#include "demos/engine/live/run/collective_log.h"
 #include "demos/engine/live/run/device_facts.h"
 #include "demos/engine/live/run/sampler.h"
 #include "demos/engine/live/trace/device_clock.h"
 #include "demos/experiments/demo.h"
+#include "demos/protocol/launchers.h"
 #include "demos/record/quantile.h"
 #include "demos/record/recording.h"
 #include "demos/record/scope.h"
@@ -93,26 +102,45 @@ int main(int argc, char** argv) {
     return 77;
   }
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
+  const auto launch = protocol::read_launch(protocol::environment_variable);
+  if (!launch) {
+    std::puts(launch.error().message.c_str());
+    return 2;
+  }
+  std::optional<protocol::RankPlace> rank;
+  if (launch.value()) rank = launch.value()->place;
+  const auto device = static_cast<c10::DeviceIndex>(rank ? rank->local_rank.value_or(rank->rank) : 0);
+  c10::cuda::set_device(device);
   record::become_worker_thread();
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
   live::EventSink sink;
   live::RunFeed feed;
-  live::CudaProbe& probe = live::CudaProbe::install(sink, 0);
+  live::CudaProbe& probe = live::CudaProbe::install(sink, device);
   const auto listening = live::cuda_allocator::listen_on_this_thread(probe);
   live::DeviceClock clock;
   Listener listener(sink, feed, clock);
   listener.probe = &probe;
   std::optional<nvml::Driver> driver = nvml::Driver::open();
-  if (driver && !driver->select(0u)) driver.reset();
+  if (driver && !driver->select(static_cast<unsigned>(device))) driver.reset();
 
   record::Params params(experiments::find_demo("train_step")->schema);
-  for (const char* setting : {"model=llama-3.2-1b", "precision=bf16", "batch=4", "seq=1024"}) {
-    if (!params.set_assignment(setting)) return 2;
+  std::vector<std::string> settings{"model=llama-3.2-1b", "precision=bf16", "batch=4", "seq=1024"};
+  if (argc > 2) settings.insert(settings.end(), argv + 2, argv + argc);
+  for (const std::string& setting : settings) {
+    const record::Status set = params.set_assignment(setting);
+    if (set) continue;
+    std::puts(set.error().message.c_str());
+    return 2;
   }
+  live::CollectiveLog collectives(sink, feed, &clock);
   const auto text = some_text();
   auto created = experiments::TrainStepRun::create(
-      params,
-      {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu}, .course_text = text});
+      params, {.place = {.device = c10::Device(c10::kCUDA, device), .target = record::DeviceKind::kGpu},
+               .course_text = text,
+               .rank = rank,
+               .collective_issued = [&](llama::IssuedCollective issued) {
+                 if (listener.mode == kProbeAndMarks) collectives.add(std::move(issued));
+               }});
   if (!created) {
     std::puts(created.error().message.c_str());
     return 1;
@@ -151,6 +179,7 @@ int main(int argc, char** argv) {
       const auto issued = Clock::now();
       c10::cuda::device_synchronize();
       const auto done = Clock::now();
+      collectives.report();
       listener.mode = kNothing;
       probe.stop();
       sink.close();
@@ -160,13 +189,17 @@ int main(int argc, char** argv) {
     }
   }
   record::set_scope_listener(nullptr);
+  std::error_code ignored;
+  std::filesystem::remove(text, ignored);
+  const bool complete = sink.ring().dropped() == 0;
+  if (rank && rank->rank != 0) return complete ? 0 : 1;
 
   const live::MachineFacts machine = live::machine_facts(true);
   fmt::print(
-      "Llama 3.2 1B, bf16, batch 4, T 1024 on {} (driver {}, CUDA {}, LibTorch {}), revision {}.\n"
+      "train_step {} on {} (driver {}, CUDA {}, LibTorch {}), revision {}.\n"
       "{} steps of each kind in turn in one process; median and 20 % … 80 %.\n\n",
-      machine.devices.back().name, machine.facts.at("driver"), machine.facts.at("cuda"), machine.facts.at("torch"),
-      machine.facts.at("revision"), rounds);
+      fmt::join(settings, " "), machine.devices.back().name, machine.facts.at("driver"), machine.facts.at("cuda"),
+      machine.facts.at("torch"), machine.facts.at("revision"), rounds);
   fmt::print("| recording | step, ms | host issues it in, ms | step against nothing |\n|---|---|---|---|\n");
   const double base = record::quantiles_of(step_ms[kNothing]).median;
   for (int mode = 0; mode < kModes; ++mode) {
@@ -181,7 +214,5 @@ int main(int argc, char** argv) {
       listener.marks / rounds,
       record::quantiles_of(step_ms[kProbeAndMarks]).median - record::quantiles_of(step_ms[kProbe]).median,
       sink.ring().dropped(), encoded.load());
-  std::error_code ignored;
-  std::filesystem::remove(text, ignored);
-  return sink.ring().dropped() == 0 ? 0 : 1;
+  return complete ? 0 : 1;
 }
