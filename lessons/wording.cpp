@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "demos/record/file/first_steps.h"
 #include "demos/record/find.h"
 #include "demos/record/run_recordings.h"
+#include "demos/record/text.h"
 
 namespace headroom::lessons {
 namespace {
@@ -49,7 +49,7 @@ std::string grouped_digits(const std::string& digits) {
 std::string technique_taken(const record::ParamSpec& spec, const std::string& value) {
   const bool named = spec.default_text == "off" || spec.default_text == "auto";
   if (!named || value.empty() || value == spec.default_text) return {};
-  return in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value));
+  return record::in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value));
 }
 
 // Shape beyond model, batch and sequence: "RMSNorm", "dropout", or a number that is not the default, "key/value heads
@@ -60,10 +60,10 @@ bool is_part_of_shape(const record::ParamSpec& spec) {
 }
 std::string part_of_shape(const record::ParamSpec& spec, const std::string& value) {
   if (spec.kind == record::ParamKind::kChoice) return std::string(record::label_of(spec, value));
-  if (spec.kind == record::ParamKind::kSwitch) return value == "on" ? in_lower_case(spec.label) : std::string();
+  if (spec.kind == record::ParamKind::kSwitch) return value == "on" ? record::in_lower_case(spec.label) : std::string();
   const bool number = spec.kind == record::ParamKind::kInteger && !value.empty();
   if (!number || value == std::to_string(std::llround(spec.default_number))) return {};
-  return fmt::format("{} {}", in_lower_case(spec.label), grouped_digits(value));
+  return fmt::format("{} {}", record::in_lower_case(spec.label), grouped_digits(value));
 }
 
 }  // namespace
@@ -91,12 +91,6 @@ std::string value_of(const std::map<std::string, std::string>& map, std::string_
 record::Schema schema_of(const record::RunInfo& info) {
   const experiments::DemoInfo* const demo = experiments::find_demo(info.demo);
   return demo == nullptr ? record::Schema() : demo->schema;
-}
-
-std::string in_lower_case(std::string_view label) {
-  std::string text(label);
-  text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
-  return text;
 }
 
 std::string settings_line(const record::RunInfo& info) {

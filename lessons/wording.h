@@ -37,8 +37,6 @@ bool same_shape(const record::RunInfo& a, const record::RunInfo& b);
 // True if provenance_line() includes the parameter.
 bool in_provenance_line(const record::ParamSpec& spec);
 
-std::string in_lower_case(std::string_view label);
-
 // Provenance for files: the run's own, its parameters and outcome, and the figure's parameters.
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure);
 

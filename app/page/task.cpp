@@ -8,7 +8,7 @@
 
 #include "app/common/plan/evidence.h"
 #include "demos/experiments/demo.h"
-#include "lessons/wording.h"
+#include "demos/record/text.h"
 
 namespace headroom::app::page {
 
@@ -51,7 +51,7 @@ std::optional<bool> ran_under(Bytes limit, Params settings, const Task::Around& 
 
 std::string counted(const Params& params, std::string_view key) {
   const record::ParamSpec* const spec = record::find_spec(params.schema(), key);
-  return fmt::format("{} {}", lessons::in_lower_case(spec->label), record::format_count(params.integer(key)));
+  return fmt::format("{} {}", record::in_lower_case(spec->label), record::format_count(params.integer(key)));
 }
 
 // "24 GiB: 2.1 GiB too much", or a refusal; empty: it fits.

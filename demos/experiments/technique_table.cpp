@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
 #include "demos/record/find.h"
+#include "demos/record/text.h"
 
 namespace headroom::experiments {
 
@@ -225,13 +225,6 @@ std::vector<Technique> in_other_numbers() {
 
 std::string_view key_of(std::string_view setting) { return setting.substr(0, setting.find('=')); }
 
-// "Fused RMSNorm" becomes "fused RMSNorm"; abbreviations stay.
-std::string as_a_chip(std::string label) {
-  const bool word = label.size() > 1 && std::islower(static_cast<unsigned char>(label[1])) != 0;
-  if (word) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
-  return label;
-}
-
 void add_switches_of_schema(std::vector<Technique>& all) {
   for (const record::ParamSpec& spec : training_step().schema) {
     const std::string setting = std::string(spec.key) + "=on";
@@ -241,7 +234,7 @@ void add_switches_of_schema(std::vector<Technique>& all) {
     if (!technique || spec.default_number != 0 || known) continue;
     all.push_back({.id = std::string(spec.key),
                    .label = std::string(spec.label),
-                   .short_label = as_a_chip(std::string(spec.label)),
+                   .short_label = record::in_lower_case(std::string(spec.label)),
                    .settings = {setting},
                    .saves_memory = false,
                    .kernel = spec.own_kernels.composed,

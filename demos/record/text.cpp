@@ -2,6 +2,7 @@
 #include "demos/record/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -44,6 +45,15 @@ std::string printable(std::string_view text) {
     at += std::max<std::size_t>(length, 1);
   }
   return out;
+}
+
+std::string in_lower_case(std::string_view label) {
+  std::string text(label);
+  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
+  const std::string_view word = label.substr(0, label.find(' '));
+  if (!word.empty() && std::none_of(word.begin() + 1, word.end(), upper))
+    text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+  return text;
 }
 
 std::string quoted(std::string_view text) {

@@ -17,6 +17,9 @@ bool valid_utf8(std::string_view text);
 // If not UTF-8, replaces every byte beyond ASCII by '?'.
 std::string as_utf8(std::string_view text);
 
+// A label inside a sentence: "Fused RMSNorm" becomes "fused RMSNorm"; names such as GPUs and ZeRO stay.
+std::string in_lower_case(std::string_view label);
+
 // Number of insertions, deletions and replacements between two texts (Levenshtein 1966).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

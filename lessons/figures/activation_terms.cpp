@@ -12,6 +12,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/predict/forms/step_bytes.h"
+#include "demos/record/text.h"
 #include "lessons/figure.h"
 #include "lessons/params.h"
 #include "lessons/shown_unit.h"
@@ -109,7 +110,7 @@ Table symbols_of(const ShownTerm& shown) {
   std::string last;
   for (const KeptTensor& tensor : shown.tensors) {
     const std::string group = tensor.of.empty() ? part_name(tensor.part) : std::string(tensor.of);
-    const std::string what = tensor.of.empty() ? in_lower_case(tensor.what) : std::string(tensor.what);
+    const std::string what = tensor.of.empty() ? record::in_lower_case(tensor.what) : std::string(tensor.what);
     const bool first = std::exchange(last, group) != group;
     if (first) table.rows.push_back({.name = group + ": "});
     table.rows.back().name += (first ? "" : ", ") + what;

@@ -12,11 +12,11 @@
 #include "demos/configs/config.h"
 #include "demos/configs/formats.h"
 #include "demos/predict/meaning.h"
+#include "demos/record/text.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/params.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
@@ -127,7 +127,7 @@ std::string stack_words(const char* place, const StaticMemory& memory, const Sho
   std::string words = fmt::format("{}: ", place);
   for (const HeldPart& part : kHeldParts)
     if (const record::Bytes bytes = memory.*part.bytes; bytes > 0)
-      words += fmt::format("{} {}, ", in_lower_case(part.label), short_bytes(bytes, unit));
+      words += fmt::format("{} {}, ", record::in_lower_case(part.label), short_bytes(bytes, unit));
   return words + "together " + short_bytes(memory.sum(), unit);
 }
 

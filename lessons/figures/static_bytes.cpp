@@ -9,11 +9,11 @@
 #include "demos/llama/architecture.h"
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/meaning.h"
+#include "demos/record/text.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/params.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
@@ -84,7 +84,7 @@ std::string words_of(const Stack& stack, const ShownUnit& unit) {
   std::string words = stack.name() + ": ";
   for (const StaticPart& part : kStaticParts) {
     const record::Bytes bytes = part.bytes(stack);
-    if (bytes > 0) words += fmt::format("{} {}, ", in_lower_case(part.label), short_bytes(bytes, unit));
+    if (bytes > 0) words += fmt::format("{} {}, ", record::in_lower_case(part.label), short_bytes(bytes, unit));
   }
   return words + "together " + short_bytes(stack.sum(), unit);
 }

@@ -11,11 +11,11 @@
 #include "demos/predict/forms/step_bytes.h"
 #include "demos/predict/meaning.h"
 #include "demos/predict/parallel.h"
+#include "demos/record/text.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/params.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
@@ -88,10 +88,10 @@ std::vector<Stage> stages_of(const record::Params& params) {
 }
 
 std::string words_of(const Stage& stage, const StaticMemory& held, const std::string& when, const ShownUnit& unit) {
-  std::string words = fmt::format("ZeRO {}, {}: ", stage.name(), in_lower_case(when));
+  std::string words = fmt::format("ZeRO {}, {}: ", stage.name(), record::in_lower_case(when));
   for (const SharedPart& part : kSharedParts)
     if (const record::Bytes bytes = held.*part.bytes; bytes > 0)
-      words += fmt::format("{} {}, ", in_lower_case(part.label), short_bytes(bytes, unit));
+      words += fmt::format("{} {}, ", record::in_lower_case(part.label), short_bytes(bytes, unit));
   return words + "together " + short_bytes(held.sum(), unit);
 }
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "demos/record/text.h"
 #include "tests/support/catch.h"
 
 using namespace headroom::record;
@@ -119,4 +120,10 @@ TEST_CASE("keys and labels of categories and phases do not change") {
   CHECK(key_of(DeviceKind::kHost) == "host");
   CHECK(key_of(Source::kLive) == "live");
   CHECK_THROWS(key_of(static_cast<Category>(kNumCategories)));
+}
+
+TEST_CASE("a label inside a sentence begins with a small letter unless it is a name") {
+  CHECK(in_lower_case("Fused RMSNorm") == "fused RMSNorm");
+  CHECK(in_lower_case("Micro-batches") == "micro-batches");
+  for (const char* name : {"GPUs", "ZeRO", "RMSNorm", ""}) CHECK(in_lower_case(name) == name);
 }

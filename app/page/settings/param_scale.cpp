@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/text.h"
 #include "demos/record/units.h"
-#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -82,7 +82,7 @@ std::string value_in_words(const record::ParamSpec& spec, const record::Params& 
   const std::string value = shown_value(spec, params);
   const bool number = spec.kind == ParamKind::kReal || spec.kind == ParamKind::kInteger;
   const bool bare = value == "off" || value == "on" || (number && spec.unit.empty());
-  return bare ? lessons::in_lower_case(spec.label) + " " + value : value;
+  return bare ? record::in_lower_case(spec.label) + " " + value : value;
 }
 
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params) {
