@@ -109,6 +109,7 @@ void PageModel::show_tab(int index) {
 
 // Positions refer to the whole step, so the figure is built without zoom first.
 void PageModel::show_view(const lessons::TourView& asked) {
+  if (!asked.run.empty()) show_run(runs_.named(asked.run));
   run_a_.pin(asked.pin, on_show(), runs_);
   if (asked.zoom.empty() && asked.cursor.empty()) return;
   const int tabs = static_cast<int>(figures_.all().size());

@@ -76,6 +76,11 @@ const RunOnShow* Runs::with(const record::Recording* recording) const {
   return recording == nullptr || found == runs_.end() ? nullptr : &*found;
 }
 
+int Runs::named(std::string_view name) const {
+  const auto found = name.empty() ? runs_.end() : std::ranges::find(runs_, name, &RunOnShow::name);
+  return found == runs_.end() ? -1 : static_cast<int>(found - runs_.begin());
+}
+
 int Runs::first(bool sweep) const {
   int found = sweep ? sweep_ : own_;
   for (int i = 0; found < 0 && i < static_cast<int>(runs_.size()); ++i)
@@ -220,8 +225,7 @@ void RunA::pin(std::string_view name, const RunOnShow* shown, const Runs& runs) 
   comparison_.rows.clear();
   ++revision_;
   if (name == "base") follow_base(shown, runs);
-  for (const RunOnShow& each : runs.all())
-    if (each.name == name) pinned_ = each;
+  if (const int run = runs.named(name); run >= 0) pinned_ = runs[run];
 }
 
 void RunA::take_named(std::string_view name, const RunOnShow* shown, const Runs& runs) {

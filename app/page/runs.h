@@ -82,6 +82,8 @@ class Runs {
   // ignored.
   bool is_given() const { return given_; }
   void note_given() { given_ = true; }
+  // −1: none has that name.
+  int named(std::string_view name) const;
   // The first sweep or single run, preferably the one made here; −1: none.
   int first(bool sweep) const;
 

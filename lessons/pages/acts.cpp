@@ -21,7 +21,8 @@ struct ViewPart {
   std::string_view key;
   std::string TourView::*member;
 };
-constexpr std::array<ViewPart, 4> kViewParts{{{"zoom", &TourView::zoom},
+constexpr std::array<ViewPart, 5> kViewParts{{{"run", &TourView::run},
+                                              {"zoom", &TourView::zoom},
                                               {"highlight", &TourView::highlight},
                                               {"cursor", &TourView::cursor},
                                               {"pin", &TourView::pin}}};
@@ -93,6 +94,7 @@ void check_view(const TourView& view, const Page& page, const Complain& complain
   for (int i = 0; i < record::kNumPhases; ++i) phases.push_back(record::key_of(static_cast<record::Phase>(i)));
   for (int i = 0; i < record::kNumCategories; ++i) kinds.push_back(record::key_of(static_cast<record::Category>(i)));
   runs.insert(runs.end(), page.recordings.begin(), page.recordings.end());
+  check("run to show", view.run, {page.recordings.begin(), page.recordings.end()});
   check("phase", view.zoom, phases);
   check("kind of memory", view.highlight, kinds);
   check("place of the cursor", view.cursor, {"begin", "peak", "end"});

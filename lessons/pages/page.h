@@ -19,6 +19,7 @@ namespace headroom::lessons {
 
 // Changes of the view at a tour step; empty parts change nothing.
 struct TourView {
+  std::string run;        // one of the page's recordings
   std::string zoom;       // a phase of the step, or "all"
   std::string highlight;  // key of a kind of memory
   std::string cursor;     // "peak", "begin", "end"

@@ -28,13 +28,13 @@ std::string settings_in_words(const std::vector<lessons::Setting>& settings, rec
 std::string run_in_words(const std::string& pin, const PageModel& page) {
   if (pin == "none") return "unpins run A";
   if (pin == "base") return "compares with the page's run A";
-  for (const RunOnShow& run : page.runs().all())
-    if (run.name == pin) return "compares with " + run.label;
-  return "compares with " + pin;
+  const int run = page.runs().named(pin);
+  return "compares with " + (run < 0 ? pin : page.runs()[run].label);
 }
 
 std::string view_in_words(const lessons::TourView& view, const PageModel& page) {
   std::vector<std::string> parts;
+  if (const int run = page.runs().named(view.run); run >= 0) parts.push_back("shows " + page.runs()[run].label);
   if (!view.zoom.empty()) parts.push_back(view.zoom == "all" ? "shows the whole step" : "zooms to " + view.zoom);
   if (const auto kind = lessons::category_of_term(view.highlight))
     parts.push_back(fmt::format("lights {}", record::label_of(*kind)));

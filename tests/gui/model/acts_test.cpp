@@ -64,6 +64,18 @@ TEST_CASE("a link shows a view of the figure", "[window][page]") {
   CHECK_FALSE(reader.model.figures().view().zoomed());
 }
 
+TEST_CASE("a link shows another run of the page, with its settings", "[window][page]") {
+  Reader reader;
+  reader.model.add_run(small_run({.weights = 80 * record::kMiB}), RunOnShow::From::kPage, "other");
+  reader.model.question().skip();
+  const std::int64_t batch = reader.model.settings().integer("batch");
+  REQUIRE(reader.model.set_param("batch", "8"));
+  REQUIRE(perform(act("view:run=other"), reader.model));
+  CHECK(reader.model.runs().shown_run()->name == "other");
+  CHECK(reader.model.settings().integer("batch") == batch);
+  CHECK(in_words(act("view:run=other"), reader.model).starts_with("Shows "));
+}
+
 TEST_CASE("no link reveals what a question hides", "[window][page]") {
   for (const char* target : {"view:zoom=optimizer cursor=peak", "view:cursor=end", "view:pin=other highlight=logits"}) {
     INFO(target);

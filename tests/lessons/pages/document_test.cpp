@@ -341,7 +341,7 @@ TEST_CASE("a link that would do nothing, or what the page refuses, is named with
     return problem_of(kTestFront + kTestWords + "\nSet\n[this](" + target + ").\n");
   };
   CHECK(
-      read(kTestFront + kTestWords + "\n[a](set:batch=8&checkpointing=layer) [b](view:pin=other)\n").problems.empty());
+      read(kTestFront + kTestWords + "\n[a](set:batch=8&checkpointing=layer) [b](view:run=other pin=other)\n").problems.empty());
   CHECK(linked("set:batsch=8").starts_with("p.md:15: "));
   CHECK(linked("set:batsch=8").find("batsch") != std::string::npos);
   CHECK(linked("set:batch=0").starts_with("p.md:15: "));
@@ -353,6 +353,7 @@ TEST_CASE("a link that would do nothing, or what the page refuses, is named with
   CHECK(linked("view:zoom=los") == "p.md:15: There is no phase \"los\": the nearest is loss.");
   CHECK(linked("view:light=logits").starts_with("p.md:15: There is no part of a view \"light\""));
   CHECK(linked("view:highlight=logit") == "p.md:15: There is no kind of memory \"logit\": the nearest is logits.");
+  CHECK(linked("view:run=oter") == "p.md:15: There is no run to show \"oter\": the nearest is other.");
   CHECK(linked("view:pin=oter") == "p.md:15: There is no run to pin \"oter\": the nearest is other.");
   const std::string question = "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\n";
   const std::string linked_because = "```because\n[So](set:batch=8).\n```\n";
