@@ -58,6 +58,11 @@ PlannedCard planned_card(const predict::Card& card) {
           .compute_capability = card.compute_capability};
 }
 
+std::int64_t gpus_of(const backend::Backend* machine) {
+  if (machine == nullptr) return 0;
+  return std::ranges::count(machine->devices(), record::DeviceKind::kGpu, &protocol::DeviceFacts::kind);
+}
+
 // Assumed until a run has finished: FLOP/s of a CPU core in fp32, and the slowdown in 16 bits on processors without
 // 16-bit instructions. The order of magnitude decides whether Run asks for confirmation.
 constexpr double kCoreRate = 30e9;
@@ -100,10 +105,16 @@ record::DeviceKind device_of(const PageModel& page) {
   return asked == "cpu" ? record::DeviceKind::kCpu : record::DeviceKind::kGpu;
 }
 
-bool runs_here(const PageModel& page) {
-  return page.page().here.empty() || !has_step_settings(page) || device_of(page) == record::DeviceKind::kCpu ||
-         has_gpu(page.control().backend());
+std::string why_not_here(const PageModel& page) {
+  if (page.page().here.empty() || !has_step_settings(page) || device_of(page) == record::DeviceKind::kCpu) return {};
+  const std::int64_t gpus = gpus_of(page.control().backend()), ranks = step_of(page).parallel.ranks;
+  if (gpus == 0) return "There is no GPU here";
+  if (gpus >= ranks) return {};
+  return gpus == 1 ? fmt::format("There is one GPU here for {} ranks", ranks)
+                   : fmt::format("There are {} GPUs here for {} ranks", gpus, ranks);
 }
+
+bool runs_here(const PageModel& page) { return why_not_here(page).empty(); }
 
 record::Params settings_here(const PageModel& page) {
   const record::Params& now = page.settings();

@@ -30,7 +30,8 @@ bool has_verdict(const PageModel& page);
 bool is_growing(const PageModel& page);
 
 record::DeviceKind device_of(const PageModel& page);
-// True if this machine can run these settings; otherwise a run uses settings_here().
+// Why this machine cannot run these settings, without the full stop, so that a run uses settings_here(). Empty: it can.
+std::string why_not_here(const PageModel& page);
 bool runs_here(const PageModel& page);
 // The page's settings for this machine, with the reader's techniques.
 record::Params settings_here(const PageModel& page);

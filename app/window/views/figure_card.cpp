@@ -113,11 +113,11 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
 }
 
 void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const {
-  const bool here = page::runs_here(frame.page);
-  const ButtonText text{
-      here ? "Trace this run" : "Trace tiny here", Icon::kNone, "",
-      here ? "Runs these settings again and records every kernel"
-           : "There is no GPU here: the tiny model runs the same step on this CPU, operator by operator"};
+  const std::string why_tiny = page::why_not_here(frame.page);
+  const bool here = why_tiny.empty();
+  const std::string tip = here ? "Runs these settings again and records every kernel"
+                               : why_tiny + ": the tiny model runs the same step on this CPU, operator by operator";
+  const ButtonText text{here ? "Trace this run" : "Trace tiny here", Icon::kNone, "", tip};
   const float width = std::min(text_width(Face::kRegular, 12, why), rect.width());
   text_fit(Face::kRegular, 12, rect, theme().text2, why);
   if (!page::why_no_engine(frame.page).empty()) return;

@@ -145,7 +145,8 @@ void draw_run(PageFrame& frame, Rect rect) {
     draw_small_pin(frame, at.cut_right(px(32)));
     at.cut_right(px(6));
   }
-  const bool tiny = !page::runs_here(frame.page);
+  const std::string why_tiny = page::why_not_here(frame.page);
+  const bool tiny = !why_tiny.empty();
   const bool with_key = frame.density == Density::kWide && !tiny;
   const std::string asks = "Run, " + estimate_words(frame.page) + "?";
   const std::string_view verb = stored                  ? "Play"
@@ -153,12 +154,13 @@ void draw_run(PageFrame& frame, Rect rect) {
                                 : frame.state.asked.run ? std::string_view(asks)
                                 : control.outcome()     ? "Run again"
                                                         : "Run";
+  const std::string runs_tiny = why_tiny + ": the tiny model runs the same step on this CPU (Ctrl R)";
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is active: wait for it, or cancel it "
                                                           "there"
                                : stored                 ? std::string_view(control.fixed_settings())
-                               : tiny ? "There is no GPU here: the tiny model runs the same step on this CPU (Ctrl R)"
-                               : with_key ? ""
-                                          : "Ctrl R";
+                               : tiny                   ? std::string_view(runs_tiny)
+                               : with_key               ? ""
+                                                        : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, page::can_run(frame.page))) start_run(frame);
   if (!frame.widgets.sweep_button()) draw_pin(frame, rect);

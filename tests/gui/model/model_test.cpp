@@ -341,3 +341,19 @@ TEST_CASE("a page starts with its own run, and runs smaller settings if that nee
   CHECK(no_gpu.last_params().as_text("checkpointing") == "layer");  // the reader's own setting
   CHECK(begun(gpu).as_text("seq") == "256");
 }
+
+TEST_CASE("a page runs smaller settings on a machine with fewer GPUs than ranks", "[window][page]") {
+  lessons::Page page = tests::page("where_memory_goes");
+  page.here = {{"device", "cpu"}, {"seq", "64"}};
+  const auto stored = small_run({.device = record::DeviceKind::kGpu});
+  ScriptedBackend gpu(stored);
+  gpu.add_gpu(2 * tests::peak_of({}));
+  PageModel model(page, demo(), PageSources{.runner = &gpu, .fixed_settings = "", .stored = {stored}});
+  model.question().skip();
+  CHECK(runs_here(model));
+  REQUIRE(model.set_param("ranks", "2"));
+  CHECK(why_not_here(model) == "There is one GPU here for 2 ranks");
+  CHECK(settings_here(model).as_text("device") == "cpu");
+  gpu.add_gpu(2 * tests::peak_of({}));
+  CHECK(runs_here(model));
+}
