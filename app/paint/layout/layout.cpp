@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/paint/layout/plot_parts.h"
 #include "app/paint/layout/sheet.h"
 
 namespace headroom::app::paint {
@@ -87,8 +88,19 @@ float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width
   return upper != nullptr ? table : both - table;
 }
 
+// Height of lanes above charts: at least what their names need, if that leaves room for a plot. If nothing does, they get
+// all but the line that names the charts. `fair`: the height by weight.
+float height_above_charts(const Sheet& sheet, const lessons::Lanes& lanes, float height, float fair) {
+  const float both = height - sheet.px(kBetweenRows), most = both - sheet.px(kLeastChart);
+  if (most < fair) return both - sheet.height(kLabelType);
+  return std::max(fair, std::min(readable_height(sheet, lanes), most));
+}
+
 // A flat diagram leaves the height that it cannot fill to the other rows.
 float row_height(const Sheet& sheet, const std::vector<Row>& rows, const Row& row, Rect area, float fair) {
+  const auto* lanes = std::get_if<lessons::Lanes>(&row.front());
+  if (lanes != nullptr && rows.size() == 2 && std::holds_alternative<lessons::Chart>(rows[1].front()))
+    return height_above_charts(sheet, *lanes, area.height(), fair);
   const float height = rows.size() == 2 ? upper_height(sheet, rows, area.width(), area.height(), fair) : fair;
   const auto* diagram = std::get_if<lessons::Diagram>(&row.front());
   return diagram == nullptr ? height : std::min(height, most_height(sheet, *diagram, area.width()));

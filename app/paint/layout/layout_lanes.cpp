@@ -123,6 +123,10 @@ struct LaneSizes {
 
 float share_of(const Lane& lane) { return lane.thin ? kThinLane : 1; }
 
+bool has_thin(const lessons::Lanes& panel) {
+  return std::any_of(panel.lanes.begin(), panel.lanes.end(), [](const Lane& lane) { return lane.thin; });
+}
+
 LaneSizes sizes_of(const Sheet& sheet, const lessons::Lanes& panel, float room, float least, float most) {
   LaneSizes sizes{.lane = 0, .gap = sheet.px(6), .line = sheet.snap(sheet.height(kLabelType) + sheet.px(8))};
   for (const Lane& lane : panel.lanes) {
@@ -205,7 +209,8 @@ float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) 
 
 float readable_height(const Sheet& sheet, const lessons::Lanes& panel) {
   LaneSizes sizes = sizes_of(sheet, panel, 0, 0, 0);
-  sizes.lane = sheet.height(kLabelType);
+  const float name = sheet.height(kLabelType);
+  sizes.lane = has_thin(panel) ? std::max(name, (name - sizes.gap) / kThinLane) : name;
   return sizes.all() + sheet.height(kLabelType) + sheet.px(8);
 }
 
@@ -230,8 +235,7 @@ void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
   // Many lanes of one height may be low, so that they leave room for what is below; thin lanes are low already.
   constexpr std::size_t kMany = 6;
-  const bool thin = std::any_of(panel.lanes.begin(), panel.lanes.end(), [](const Lane& lane) { return lane.thin; });
-  const float least = panel.lanes.size() > kMany && !thin ? 5 : 10;
+  const float least = panel.lanes.size() > kMany && !has_thin(panel) ? 5 : 10;
   const LaneSizes sizes = sizes_of(sheet, panel, area.height() - below, least, 72);
   map.x = panel.x;
   map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, panel) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};

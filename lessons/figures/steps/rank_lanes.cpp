@@ -111,8 +111,8 @@ Lanes lanes_of(const RankStep& step, const std::vector<const record::Ledger*>& r
   panel.lanes.push_back(layer_lane(step));
   const record::CollectiveSums sums = record::sums_of(step.recording().collectives(), step.range.step);
   panel.lanes.back().note =
-      fmt::format("Rank {}: {} collectives send {} and take {} of {}", step.recording().info().rank, sums.count,
-                  bytes_text(sums.sent, step.units.bytes), amount_text(static_cast<double>(sums.time), step.units.time),
+      fmt::format("Rank {}: {} collectives send {} in {} of {}", step.recording().info().rank, sums.count,
+                  bytes_text(sums.sent, step.units.bytes), in_unit(static_cast<double>(sums.time), step.units.time),
                   amount_text(step.map.end(), step.units.time));
   panel.lanes.push_back(collectives(step.recording()));
   panel.lanes.back().label = "Collective";

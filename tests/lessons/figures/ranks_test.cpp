@@ -243,7 +243,7 @@ TEST_CASE("one rank is in detail, and bytes are counted when a collective ends")
   const lessons::FigureData data = rank_lanes(run);
   CHECK(lane_names(data) == std::vector<std::string>{"Layer", "Collective", "Rank 0"});
   const std::vector<lessons::Lane>& lanes = tests::lanes_of(data);
-  CHECK(lanes[0].note.starts_with("Rank 1: 2 collectives send 6.00 KiB and take "));
+  CHECK(lanes[0].note.starts_with("Rank 1: 2 collectives send 6.00 KiB in "));
   CHECK(lanes[2].thin);
   const lessons::Chart& sent = *tests::charts_of(data).at(0);
   CHECK(sent.title == "Sent by rank 1: 6.00 KiB");
