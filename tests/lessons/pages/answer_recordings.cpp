@@ -192,7 +192,7 @@ void low_rank(std::string_view page) {
 
 // On rank 2, phases in which layer 1's gathered weights are allocated and freed in the last whole step, in order.
 void zero_step(std::string_view page) {
-  const Recording run = stored_ranks("zero_step_cpu");
+  const Recording run = stored_ranks("ranks_4_zero3_h200");
   const Ledger ledger(*run.other_ranks().at(1));
   const Recording& rank = ledger.recording();
   REQUIRE(rank.info().rank == 2);
