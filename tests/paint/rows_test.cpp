@@ -97,6 +97,31 @@ TEST_CASE("the sums of both runs, the lanes' names and the kinds are drawn") {
   CHECK(scene.description.find("3 launches") != std::string::npos);
 }
 
+TEST_CASE("names of thin lanes above a chart do not touch, whether there is room for the chart or not") {
+  lessons::FigureData figure = two_runs();
+  auto& lanes = std::get<lessons::Lanes>(figure.panels[0]).lanes;
+  for (int rank = 0; rank < 3; ++rank)
+    lanes.push_back({.label = "Rank " + std::to_string(rank), .note = "", .thin = true, .boxes = lanes[0].boxes});
+  lessons::Chart chart;
+  chart.x = chart.y = {.unit = lessons::AxisUnit::kNumber, .low = 0, .high = 1};
+  figure.panels.emplace_back(std::move(chart));
+  for (const float scale : {1.0f, 2.0f}) {
+    for (float height = 320; height < 800; height += 20) {
+      CAPTURE(scale, height);
+      Frame frame = frames().front();
+      frame.scale = scale;
+      frame.width = 700 * scale;
+      frame.height = height * scale;
+      std::vector<float> middles;
+      each<app::paint::Text>(layout(figure, frame), [&](Layer layer, const app::paint::Text& text) {
+        if (layer == Layer::kAxes && text.text.starts_with("Rank ")) middles.push_back(text.at.y);
+      });
+      REQUIRE(middles.size() == 3);
+      CHECK(middles[1] - middles[0] >= 12 * scale);  // the size of the type
+    }
+  }
+}
+
 TEST_CASE("exported files contain each box with its kind, bytes and text") {
   const std::string csv = app::paint::to_csv(two_runs());
   CHECK(csv.find("row,begin_ns,end_ns,kind,count,bytes,what\n") != std::string::npos);
