@@ -195,6 +195,24 @@ TEST_CASE("a line is drawn only with its name") {
   }
 }
 
+TEST_CASE("what the process takes outside the allocator is shaded between their lines") {
+  int shaded = 0;
+  for (const auto& sample : tests::samples()) {
+    if (lessons::panel_of<lessons::Timeline>(sample.figure) == nullptr) continue;
+    const auto& lines = tests::timeline_of(sample.figure).lines;
+    const auto process = std::ranges::find(lines, lessons::LineStyle::kProcess, &lessons::StepLine::style);
+    const auto reserved = std::ranges::find(lines, lessons::LineStyle::kReserved, &lessons::StepLine::style);
+    if (process == lines.end() || reserved == lines.end()) continue;
+    const Scene scene = layout(sample.figure, tests::frames().front());
+    const float upper = scene.map.y_px(process->y.front()), lower = scene.map.y_px(reserved->y.front());
+    each<Fill>(scene, [&](Layer layer, const Fill& fill) {
+      const bool there = std::abs(fill.rect.y0 - upper) <= 1 && std::abs(fill.rect.y1 - lower) <= 1;
+      shaded += layer == Layer::kGround && there && fill.rect.width() > 0 ? 1 : 0;
+    });
+  }
+  CHECK(shaded > 0);
+}
+
 TEST_CASE("the unit is written once above a bytes axis and at the last tick of a time axis") {
   for (const auto& sample : tests::samples()) {
     if (lessons::panel_of<lessons::Timeline>(sample.figure) == nullptr) continue;

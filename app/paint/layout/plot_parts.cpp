@@ -220,10 +220,33 @@ void lay_out_failed(Sheet& sheet, const Timeline& timeline, const PlotMap& map) 
   sheet.inside(Layer::kStack, rect, palette.danger, sheet.line_px(1.5f), 0, {sheet.px(4), sheet.px(3)});
 }
 
+// Shades what the process takes outside its allocator: between these two lines.
+void lay_out_outside_allocator(Sheet& sheet, const lessons::StepLine& process, const lessons::StepLine& reserved,
+                              const PlotMap& map) {
+  std::vector<double> begins = process.x;
+  begins.insert(begins.end(), reserved.x.begin(), reserved.x.end());
+  std::ranges::sort(begins);
+  const auto at = [](const lessons::StepLine& line, double x) {
+    const auto next = std::ranges::upper_bound(line.x, x) - line.x.begin();
+    return line.y[static_cast<std::size_t>(std::max<std::ptrdiff_t>(next, 1) - 1)];
+  };
+  const Color shade = mixed(sheet.palette().well, sheet.palette().text3, 0.25f);
+  const double last = std::min(process.end, reserved.end);
+  for (std::size_t i = 0; i < begins.size() && begins[i] < last; ++i) {
+    const double end = i + 1 < begins.size() ? std::min(begins[i + 1], last) : last;
+    const auto px = [&](double x) { return sheet.snap(std::clamp(map.x_px(x), map.plot.x0, map.plot.x1)); };
+    const Rect rect{px(begins[i]), map.y_px(at(process, begins[i])), px(end), map.y_px(at(reserved, begins[i]))};
+    if (rect.width() > 0 && rect.height() > 0) sheet.fill(Layer::kGround, rect, shade);
+  }
+}
+
 void lay_out_lines(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<bool>& named) {
+  const auto reserved = std::ranges::find(timeline.lines, lessons::LineStyle::kReserved, &lessons::StepLine::style);
   for (std::size_t i = 0; i < timeline.lines.size(); ++i) {
     if (!named[i]) continue;
     const lessons::StepLine& line = timeline.lines[i];
+    if (line.style == lessons::LineStyle::kProcess && reserved != timeline.lines.end())
+      lay_out_outside_allocator(sheet, line, *reserved, map);
     const float width = sheet.line_px(line.style == lessons::LineStyle::kProcess ? 1 : 1.5f);
     const bool dotted = line.style == lessons::LineStyle::kProcess || line.style == lessons::LineStyle::kFormula;
     const float dash = dotted ? sheet.px(2) : line.style == lessons::LineStyle::kPredicted ? sheet.px(5) : 0;

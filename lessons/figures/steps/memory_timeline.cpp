@@ -43,6 +43,8 @@ constexpr std::array kMemoryTimelineSchema{
 
 // A limit this many times the data would flatten the plot, so it is named but not drawn.
 constexpr double kFarLimit = 3;
+// A process that takes at most this many times what its allocator reserved is in the plot.
+constexpr double kFarProcess = 1.4;
 // Room on the right for the failed allocation, as a share of the time.
 constexpr double kFailedWidth = 0.06;
 constexpr double kRightMargin = 0.012;
@@ -120,6 +122,35 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
   return axis;
 }
 
+struct ProcessSample {
+  double x = 0;
+  Bytes bytes = 0;
+};
+
+// What the process took in the step; empty if unknown. Samples have the host's clock; each is placed at the first event
+// not before it, and of those at one place the last counts.
+std::vector<ProcessSample> process_samples(const Shot& shot) {
+  std::vector<ProcessSample> samples;
+  if (shot.first() >= shot.last()) return samples;
+  const auto& events = shot.recording().events();
+  const auto begin = events.begin() + static_cast<std::ptrdiff_t>(shot.first());
+  const auto end = events.begin() + static_cast<std::ptrdiff_t>(shot.last());
+  const auto at_begin = counter_at(shot.recording(), record::CounterKind::kProcessBytes, begin->time);
+  if (!at_begin) return samples;
+  samples.push_back({0, *at_begin});
+  for (const record::CounterSample& sample : shot.recording().counters()) {
+    if (sample.kind != record::CounterKind::kProcessBytes || sample.time < begin->time) continue;
+    const auto event = std::lower_bound(begin, end, sample.time,
+                                        [](const record::MemEvent& e, record::Nanoseconds t) { return e.time < t; });
+    if (event == end) break;
+    const double x = shot.map.position(static_cast<std::uint64_t>(event - events.begin()));
+    if (x > shot.data_end) break;
+    if (x > samples.back().x) samples.push_back({x, 0});
+    samples.back().bytes = sample.value;
+  }
+  return samples;
+}
+
 // While the answer is hidden, the axis follows the forward pass and the card.
 Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> others) {
   const auto limit = static_cast<double>(limit_of(shot));
@@ -135,6 +166,9 @@ Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> other
     const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
     const auto reserved = static_cast<double>(shot.run.peak_reserved(first, shot.last()));
     high = std::max(high, std::max(peak, reserved) * 1.06);
+    for (const ProcessSample& sample : process_samples(shot))
+      if (const auto process = static_cast<double>(sample.bytes); process <= kFarProcess * reserved)
+        high = std::max(high, process * 1.02);
     if (limit > 0 && limit <= kFarLimit * peak) high = std::max(high, 1.25 * limit);
     if (const auto* failed = failure_of(shot)) {
       const auto wanted = static_cast<double>(failed->allocated + failed->requested);
@@ -172,31 +206,13 @@ std::optional<StepLine> reserved_line(const std::vector<Column>& columns, const 
   return line;
 }
 
-// Samples have the host's clock; each is placed at the first event not before it.
 std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis& y) {
-  const auto& events = shot.recording().events();
   StepLine line{.style = LineStyle::kProcess, .end = 0};
-  if (shot.first() >= shot.last()) return std::nullopt;
-  const auto at_begin = counter_at(shot.recording(), record::CounterKind::kProcessBytes, events[shot.first()].time);
-  if (!at_begin) return std::nullopt;
-  line.x.push_back(std::max(x.low, 0.0));
-  line.y.push_back(static_cast<double>(*at_begin));
-  const auto in_range = events.begin() + static_cast<std::ptrdiff_t>(shot.first());
-  const auto end_of_range = events.begin() + static_cast<std::ptrdiff_t>(shot.last());
-  for (const record::CounterSample& sample : shot.recording().counters()) {
-    if (sample.kind != record::CounterKind::kProcessBytes || sample.time < in_range->time) continue;
-    const auto event = std::lower_bound(in_range, end_of_range, sample.time,
-                                        [](const record::MemEvent& e, record::Nanoseconds t) { return e.time < t; });
-    if (event == end_of_range) break;
-    const double position = shot.map.position(static_cast<std::uint64_t>(event - events.begin()));
-    if (position > shot.data_end) break;
-    if (position <= line.x.back()) {
-      line.y.back() = static_cast<double>(sample.value);
-    } else {
-      line.x.push_back(position);
-      line.y.push_back(static_cast<double>(sample.value));
-    }
+  for (const ProcessSample& sample : process_samples(shot)) {
+    line.x.push_back(std::max(x.low, sample.x));
+    line.y.push_back(static_cast<double>(sample.bytes));
   }
+  if (line.x.empty()) return std::nullopt;
   line.end = std::min(shot.data_end, x.high);
   const auto [least, largest] = std::ranges::minmax_element(line.y);
   const double most = *largest;
@@ -206,8 +222,9 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis
   if (*least < static_cast<double>(held)) return std::nullopt;
   if (most > y.high || line.end <= line.x.front()) return std::nullopt;  // far above the tensors; the levels list it
   const std::string value = bytes_text(static_cast<Bytes>(most), unit_of(y), 1);
-  line.label = "whole process " + value;
   line.short_label = "process " + value;
+  line.label = fmt::format("whole {}, {} of it outside the allocator", line.short_label,
+                           bytes_text(static_cast<Bytes>(most) - held, unit_of(y), 1));
   return line;
 }
 

@@ -267,6 +267,20 @@ TEST_CASE("a cap below the weights, and one far above the data") {
   CHECK(flat.y.high < 2 * flat.peak->y);
 }
 
+TEST_CASE("the axis reaches what the process takes outside the allocator, if that is not far more") {
+  const auto line_of = [](record::Bytes outside) {
+    const record::Recording run = tests::llama_recording({.context = outside});
+    const record::Ledger ledger(run);
+    const auto data = build_timeline({.run = &ledger});
+    const auto line = std::ranges::find(data.lines, lessons::LineStyle::kProcess, &lessons::StepLine::style);
+    if (line != data.lines.end()) CHECK(line->y.front() < data.y.high);
+    return line == data.lines.end() ? std::string() : line->label;
+  };
+  CHECK(line_of(record::kGiB).ends_with(" GiB, 1.0 GiB of it outside the allocator"));
+  CHECK(line_of(5 * record::kGiB).ends_with(" GiB, 5.0 GiB of it outside the allocator"));
+  CHECK(line_of(50 * record::kGiB).empty());
+}
+
 TEST_CASE("a process line that was sampled before the allocator took its memory is left out") {
   const auto has_process = [](const record::Recording& run) {
     const record::Ledger ledger(run);
