@@ -287,7 +287,7 @@ std::string ChildProcess::last_error_line() const {
   if (end == std::string_view::npos) return {};
   text = text.substr(0, end + 1);
   text = text.substr(text.find_last_of("\r\n") + 1);
-  return record::quoted(text);
+  return std::string(text);
 }
 
 void wait(int descriptor, int milliseconds) {

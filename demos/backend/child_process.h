@@ -105,7 +105,7 @@ class ChildProcess {
   void kill();       // SIGKILL to the group
 
   std::optional<Exit> ended();
-  // Last non-blank line in the last MiB of stderr, quoted and shortened.
+  // Last non-blank line in the last MiB of stderr.
   std::string last_error_line() const;
 
  private:

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "demos/record/text.h"
 #include "headroom_build.h"
 
 namespace headroom::backend {
@@ -33,6 +34,15 @@ constexpr int kMostRefusals = 100;
 bool comes_from_engine(const Message& message) {
   return !std::holds_alternative<protocol::StartRun>(message) && !std::holds_alternative<protocol::Cancel>(message) &&
          !std::holds_alternative<protocol::Hello>(message);
+}
+
+// The library in the dynamic loader's message; empty if the line is another message.
+std::string missing_library(std::string_view line) {
+  constexpr std::string_view kBefore = "error while loading shared libraries: ";
+  const std::size_t at = line.find(kBefore);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = line.substr(at + kBefore.size());
+  return record::printable(rest.substr(0, rest.find(':')));
 }
 
 long seconds(Clock::duration duration) {
@@ -181,13 +191,19 @@ void EngineProcess::bury(const Exit& exit, Clock::time_point now, std::vector<En
                   .last_line = child_->last_error_line(),
                   .ordered = ordered_,
                   .retired = !ordered_ && between_runs_ && exit.signal == 0 && fault_.empty()};
-  if (!died.last_line.empty()) died.last_line = "; its last line was " + died.last_line;
+  const std::string missing = missing_library(child_->last_error_line());
+  if (!died.last_line.empty()) died.last_line = "; its last line was " + record::quoted(died.last_line);
   child_.reset();
   greeted_ = false;
   if (!died.ordered && !died.retired) deaths_.push_back(now);
   events.emplace_back(died);
   if (lifetime_ == Lifetime::kOnce) return;
-  if (too_many_deaths(now))
+  if (!missing.empty())  // a new engine would miss it as well
+    give_up(
+        fmt::format("The engine cannot start, because the library {} is missing. Install it, or build Headroom "
+                    "again with ./run.",
+                    missing));
+  else if (too_many_deaths(now))
     trouble_ =
         fmt::format("The engine died {} times in two minutes, so no new one is started. Try again in two minutes. {}",
                     kMaxDeaths, sentence_of(died));

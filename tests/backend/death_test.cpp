@@ -84,6 +84,29 @@ TEST_CASE("an idle engine that closes its output is replaced") {
   CHECK(wait_for(*engine, [&] { return engine->facts().at("pid") != pid; }));
 }
 
+TEST_CASE("an engine that misses a library names it, and is not started again") {
+  const TemporaryFolder folder;
+  const std::string starts = (folder.path() / "starts").string();
+  const std::string program = "echo started >>" + starts +
+                              "; echo 'engine: error while loading shared libraries: libnccl.so.2: cannot open shared "
+                              "object file: No such file or directory' >&2; exit 127";
+  const auto engine = backend::make_engine({{"/bin/sh", "-c", program}});
+  REQUIRE(wait_for(*engine, [&] { return engine->trouble().has_value(); }));
+  CHECK(
+      *engine->trouble() ==
+      "The engine cannot start, because the library libnccl.so.2 is missing. Install it, or build Headroom again with "
+      "./run.");
+  for (int i = 0; i < 20; ++i) {
+    engine->poll();
+    std::this_thread::sleep_for(5ms);
+  }
+  std::ifstream file(starts);
+  std::string line;
+  int lines = 0;
+  while (std::getline(file, line)) ++lines;
+  CHECK(lines == 1);
+}
+
 TEST_CASE("after three deaths in two minutes no engine is started") {
   const TemporaryFolder folder;
   const auto pids = folder.path() / "pids";
