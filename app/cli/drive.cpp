@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/cli/launched.h"
 #include "app/cli/output.h"
 
 namespace headroom::app {
@@ -19,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
+constexpr std::chrono::seconds kPatience(10);            // until a rank says that others are missing
 constexpr auto kStartLimit = std::chrono::seconds(120);  // a cold disk, a slow network
 
 }  // namespace
@@ -56,15 +58,21 @@ record::Result<Backend*> ready_engine(Session& session, const record::Params& pa
 }
 
 record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& request, std::optional<double> time_limit,
-                                bool shows_progress) {
+                                int rank) {
   if (auto started = engine.start(request); !started) return started.error();
   const auto start = Clock::now();
   DrivenRun run;
   ProgressLine progress;
+  bool waits = false;  // the reader knows that the other ranks are missing
   while (engine.state() != RunState::kFinished) {
     wait_and_poll(engine);
-    if (shows_progress) progress.show(engine.progress());
     const std::chrono::duration<double> elapsed = Clock::now() - start;
+    if (rank == 0)
+      progress.show(engine.progress());
+    else if (!waits && elapsed > kPatience && engine.progress().doing.starts_with("meeting")) {
+      waits = true;
+      say(from_rank(rank, fmt::format("still {}; it gives up after 5 minutes.", engine.progress().doing)));
+    }
     if (run.interrupted || run.time_limit_met) continue;
     run.interrupted = interrupted();
     run.time_limit_met = !run.interrupted && time_limit && elapsed.count() > *time_limit;

@@ -28,9 +28,10 @@ struct DrivenRun {
   bool interrupted = false;
 };
 
-// Runs to the end. Ctrl-C and the time limit (seconds) cancel the run and keep what it has recorded.
+// Runs to the end. Ctrl-C and the time limit (seconds) cancel the run and keep what it has recorded. `rank`: of this
+// process in a launch. Rank 0 shows progress; another rank says only that it still waits to meet the others.
 record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequest& request,
-                                std::optional<double> time_limit = std::nullopt, bool shows_progress = true);
+                                std::optional<double> time_limit = std::nullopt, int rank = 0);
 
 // Like `drive`, but fails unless the run completes.
 record::Result<std::shared_ptr<const record::Recording>> drive_to_end(backend::Backend& engine,

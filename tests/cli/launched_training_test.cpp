@@ -111,6 +111,17 @@ void check_launcher(const std::string& launcher, Words words) {
 
 }  // namespace
 
+TEST_CASE("a rank that waits for a host that does not answer says where it waits") {
+  const int port = free_port();
+  RunOptions options = with_real_engine();
+  for (const auto& [name, value] : torchrun(1, 2, port)) options.environment[name] = value;
+  const Ran alone = run_headroom({"run", "train_step", "--set", "model=tiny", "--time-limit", "12"}, options);
+  INFO(alone.err);
+  CHECK(alone.exit_code != 0);
+  CHECK(alone.err.find("Rank 1: still meeting the other ranks at 127.0.0.1:" + std::to_string(port)) !=
+        std::string::npos);
+}
+
 TEST_CASE("two processes of a launcher train as two ranks that headroom starts itself") {
   const TemporaryFolder folder;
   const std::string file = folder / "run.hrec";

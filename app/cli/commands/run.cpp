@@ -210,7 +210,7 @@ record::Result<ExitCode> run_process(const RunOptions& options, const protocol::
   backend::RunRequest request = run_request(demo.id, params);
   if (launch != nullptr) request.engine.ranks = 1;
   if (!options.memory_steps) request.record_to = file;
-  auto driven = drive(*engine.value(), request, options.time_limit, /*shows_progress=*/rank == 0);
+  auto driven = drive(*engine.value(), request, options.time_limit, rank);
   if (!driven) return driven.error();
   DrivenRun& run = driven.value();
   if (options.memory_steps && recorded(run))  // the summary still covers all steps

@@ -52,6 +52,8 @@ struct RunSetting {
   MemoryMeter* memory = nullptr;                  // null: not measured; not owned
   std::optional<protocol::RankPlace> rank = {};   // none: this process is not one of several ranks
   std::map<std::string, std::string> alike = {};  // what all ranks must share
+  // Called with what the run does now: "building the model"; may be empty.
+  std::function<void(std::string)> doing = {};
   // Called if the first rank's host has another clock, which is ahead of this host's by so much; may be empty.
   std::function<void(record::Nanoseconds)> clock_differs = {};
   std::function<void()> collective_begins = {};   // may be empty, as the next

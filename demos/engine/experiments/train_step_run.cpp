@@ -108,7 +108,9 @@ record::Result<std::unique_ptr<llama::StepRanks>> connect(const predict::Paralle
   const record::Result<RunRanks> ranks = run_ranks(parallel.ranks, setting, parallel.blocks);
   if (!ranks) return ranks.error();
   if (parallel.ranks == 1) return std::unique_ptr<llama::StepRanks>();
-  return std::make_unique<llama::StepRanks>(parallel, ranks.value().rank, ranks.value().make);
+  auto connected = std::make_unique<llama::StepRanks>(parallel, ranks.value().rank, ranks.value().make);
+  if (setting.doing) setting.doing("building the model");
+  return connected;
 }
 
 llama::BatchPart part_of(const predict::StepSettings& step, const RunSetting& setting) {

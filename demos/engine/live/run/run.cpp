@@ -241,6 +241,7 @@ RunEnd train(const RunPlan& plan, experiments::DemoRequest& request, const RunCo
   experiments::RunSetting setting = setting_of(plan, context);
   setting.host_memory = context.machine.host_memory();
   if (!context.machine.planner()) setting.memory = &meter;
+  setting.doing = [&](std::string now) { context.feed.add(protocol::Progress{.doing = std::move(now)}); };
   setting.clock_differs = [&](record::Nanoseconds ahead) {
     info.clock_start += ahead;
     context.feed.add(info);

@@ -20,6 +20,7 @@ constexpr std::array kCauses{
     Words{"EADDRINUSE", "another program uses this port"},
     Words{"imed out", "another rank did not answer in time"},
     Words{"imeout", "another rank did not answer in time"},
+    Words{"Ping failed", "another program answers at this address"},
     Words{"onnection refused", "no rank answers at this address"},
     Words{"failed to connect", "no rank answers at this address"},
     Words{"uplicate GPU", "two ranks use the same GPU"},
@@ -43,11 +44,14 @@ std::string cause_of(const std::exception& error) {
   return first_line(message);
 }
 
+std::string meeting_place(const protocol::RankPlace& place) {
+  return place.store.empty() ? "at " + place.address + ":" + std::to_string(place.port)
+                             : "in the folder " + place.store;
+}
+
 CollectiveError not_connected(const protocol::RankPlace& place, const std::exception& error) {
-  const std::string where =
-      place.store.empty() ? "at " + place.address + ":" + std::to_string(place.port) : "in the folder " + place.store;
   return CollectiveError("Rank " + std::to_string(place.rank) + " of " + std::to_string(place.ranks) +
-                         " could not meet the others " + where + ": " + cause_of(error) + ".");
+                         " could not meet the others " + meeting_place(place) + ": " + cause_of(error) + ".");
 }
 
 }  // namespace headroom::llama

@@ -79,9 +79,10 @@ c10::intrusive_ptr<c10d::Store> open(const protocol::RankPlace& place, const Col
   tcp.isServer = place.rank == 0 && !place.launcher_serves;
   tcp.numWorkers = static_cast<std::size_t>(place.ranks);
   tcp.waitWorkers = false;
-  tcp.timeout = options.start_timeout;
-  tcp.multiTenant = true;  // several groups of one process
+  tcp.timeout = options.start_timeout / 2;  // c10d tries IPv6 for so long, and then IPv4
+  tcp.multiTenant = true;                   // several groups of one process
   auto server = c10::make_intrusive<c10d::TCPStore>(place.address, tcp);
+  server->setTimeout(options.start_timeout);
   // A launcher's store keeps the keys of earlier attempts.
   return c10::make_intrusive<c10d::PrefixStore>("headroom/" + options.group + "/" + std::to_string(place.attempt),
                                                 std::move(server));
