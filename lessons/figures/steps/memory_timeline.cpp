@@ -127,8 +127,8 @@ struct ProcessSample {
   Bytes bytes = 0;
 };
 
-// What the process took in the step; empty if unknown. Samples have the host's clock; each is placed at the first event
-// not before it, and of those at one place the last counts.
+// Returns what the process took in the step; empty if unknown. Samples have the host's clock; each is placed at the
+// first event not before it, and of those at one place the last counts.
 std::vector<ProcessSample> process_samples(const Shot& shot) {
   std::vector<ProcessSample> samples;
   if (shot.first() >= shot.last()) return samples;

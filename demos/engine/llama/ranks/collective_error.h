@@ -18,7 +18,7 @@ class CollectiveError : public std::runtime_error {
 // A clause about an exception of c10d, gloo or NCCL: "another rank ended or lost its connection".
 std::string cause_of(const std::exception& error);
 
-// Where the ranks meet: "at 10.0.0.1:29500".
+// Names the place where the ranks meet: "at 10.0.0.1:29500".
 std::string meeting_place(const protocol::RankPlace& place);
 
 // The error of a rank that could not connect to the others.
