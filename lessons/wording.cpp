@@ -103,6 +103,7 @@ std::string settings_line(const record::RunInfo& info) {
       add(fmt::format(fmt::runtime(pattern), grouped_digits(value)));
     }
   };
+  if (value_of(info.params, "ranks") != "1") add_number("ranks", "{} ranks");
   add(shown(info, "model"));
   if (value_of(info.params, "model") == "custom") {  // the name does not give the size
     if (const auto taken = predict::taken_shape(info.provenance)) {
