@@ -148,13 +148,14 @@ predict::StepSettings step_of(const PageModel& page) {
   return step;
 }
 
-double run_flops(const predict::StepSettings& settings) {
+double run_flops(const predict::StepSettings& settings, bool on_cpu) {
   const llama::Config& model = settings.model;
   const auto parameters = static_cast<double>(llama::num_parameters(model));
   const auto tokens = static_cast<double>(settings.tokens() * settings.micro_batches * settings.steps);
   const auto scores = 12.0 * static_cast<double>(model.num_layers * model.num_heads * model.head_dim) *
                       static_cast<double>(settings.sequence);
-  return (6 * parameters + scores) * tokens;
+  const auto here = static_cast<double>(on_cpu ? settings.parallel.ranks : 1);
+  return (6 * parameters + scores) * tokens * here;
 }
 
 std::optional<double> estimated_seconds(const PageModel& page) {
@@ -166,12 +167,12 @@ std::optional<double> estimated_seconds(const PageModel& page) {
 std::optional<double> estimated_seconds(const PageModel& page, const predict::StepSettings& step) {
   const backend::Backend* const machine = page.control().backend();
   const std::optional<double>& speed = page.control().flops_per_second();
-  const bool on_cpu = !has_gpu(machine) || device_of(page) == record::DeviceKind::kCpu;
+  const bool on_cpu = !has_gpu(machine) || device_of(page) == record::DeviceKind::kCpu || !runs_here(page);
   if (machine == nullptr || (!on_cpu && !speed)) return std::nullopt;
-  if (speed) return run_flops(step) / *speed;
+  if (speed) return run_flops(step, on_cpu) / *speed;
   const double cores = std::max(1U, std::thread::hardware_concurrency());
   const bool sixteen_bits = step.precision != predict::Precision::kFp32;
-  return run_flops(step) / (cores * kCoreRate) * (sixteen_bits ? kSixteenBitSlowdown : 1);
+  return run_flops(step, on_cpu) / (cores * kCoreRate) * (sixteen_bits ? kSixteenBitSlowdown : 1);
 }
 
 std::optional<Needs> needs_of(const PageModel& page) {

@@ -45,8 +45,9 @@ predict::StepSettings step_of(const PageModel& page);
 std::optional<double> estimated_seconds(const PageModel& page);
 std::optional<double> estimated_seconds(const PageModel& page, const predict::StepSettings& step);
 // FLOPs of all steps without recomputation: 6 per parameter and token, plus 12·L·A·D·T per token for attention's scores
-// (Kaplan et al. 2020, section 2.1). Three steps of the 1B with 4 × 1,024 tokens need 96 TFLOP.
-double run_flops(const predict::StepSettings& settings);
+// (Kaplan et al. 2020, section 2.1). Three steps of the 1B with 4 × 1,024 tokens need 96 TFLOP. A GPU computes one rank,
+// the CPU all of them.
+double run_flops(const predict::StepSettings& settings, bool on_cpu);
 // A run's memory, and the memory available for it. Empty: unknown, or hidden by the question.
 struct Needs {
   record::Bytes bytes = 0, of = 0;

@@ -134,7 +134,8 @@ void PageModel::forget(int index) {
 void PageModel::run(double now, std::optional<double> budget) {
   if (!can_run(*this)) return;
   if (!runs_here(*this)) preset(settings_here(*this));
-  const double flops = has_predictions(*this) ? run_flops(step_of(*this)) : 0;
+  const double flops =
+      has_predictions(*this) ? run_flops(step_of(*this), device_of(*this) == record::DeviceKind::kCpu) : 0;
   const RunOnShow before = on_show() == nullptr ? RunOnShow{} : *on_show();
   if (!control_.start(now, flops, budget)) return;
   before_run_ = before;

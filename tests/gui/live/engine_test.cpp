@@ -85,7 +85,8 @@ TEST_CASE("Run starts two ranks, and the figure shows the collectives of both", 
   stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
   perform("two ranks", stage, [](Actor& actor) {
     actor.click("skip");
-    for (const auto& [key, value] : std::map<std::string, std::string>{{"ranks", "2"}, {"steps", "2"}, {"seq", "32"}})
+    for (const auto& [key, value] : std::map<std::string, std::string>{
+             {"batch", "1"}, {"device", "cpu"}, {"model", "tiny"}, {"ranks", "2"}, {"seq", "32"}, {"steps", "2"}})
       IM_CHECK(actor.page().set_param(key, value).ok());
     actor.click("run");
     actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });

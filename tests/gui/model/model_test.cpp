@@ -354,6 +354,8 @@ TEST_CASE("a page runs smaller settings on a machine with fewer GPUs than ranks"
   REQUIRE(model.set_param("ranks", "2"));
   CHECK(why_not_here(model) == "There is one GPU here for 2 ranks");
   CHECK(settings_here(model).as_text("device") == "cpu");
+  const predict::StepSettings two = step_of(model);
+  CHECK(run_flops(two, true) == 2 * run_flops(two, false));
   gpu.add_gpu(2 * tests::peak_of({}));
   CHECK(runs_here(model));
 }
