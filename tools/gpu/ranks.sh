@@ -36,26 +36,30 @@ done
 losses four_hybrid ranks=4 batch=2 zero=3 zero_group=2
 step losses python3 "$root/tools/gpu/ranks_losses.py" "$out/logs"
 
-# Ends one rank in the middle of a step: one sentence within a second, and no process is left.
-killed() {
-  "$headroom" run train_step --device cuda --set model=llama-3.2-1b ranks=4 zero=3 batch=4 seq=1024 precision=bf16 \
-    steps=2000 >"$out/logs/killed.txt" 2>&1 &
+# Signals one rank in the middle of a step: the run ends with a sentence that names the rank, and no process is left.
+signalled() {  # NAME SIGNAL SETTINGS…
+  log=$out/logs/$1.txt; signal=$2; shift 2
+  sets="--set model=llama-3.2-1b --set seq=1024 --set precision=bf16 --set batch=4 --set ranks=4 --set zero=3"
+  for setting in steps=2000 "$@"; do sets="$sets --set $setting"; done
+  # shellcheck disable=SC2086  # settings have no blanks
+  "$headroom" run train_step --device cuda $sets >"$log" 2>&1 &
   program=$!
   waited=0
-  until tr '\r' '\n' <"$out/logs/killed.txt" | grep -q 'step [3-9][0-9]* of'; do
+  until tr '\r' '\n' <"$log" | grep -q 'step [3-9][0-9]* of'; do
     sleep 0.2; waited=$((waited + 1))
     [ $waited -lt 300 ] || { echo "The run did not reach step 3."; return 1; }
   done
-  kill -9 "$(pgrep -P $program | sed -n 3p)"
+  kill "-$signal" "$(pgrep -P $program | sed -n 3p)"
   from=$(date +%s%N)
   wait $program
   code=$?
   echo "exit code $code after $((($(date +%s%N) - from) / 1000000)) ms"
-  tr '\r' '\n' <"$out/logs/killed.txt" | tail -n 3
+  tr '\r' '\n' <"$log" | grep 'headroom: '
   sleep 1
   ! pgrep -f headroom-engine && [ $code -ne 0 ]
 }
-step killed killed
+step killed signalled killed KILL
+step stuck signalled stuck STOP deadline=5
 
 # Two ranks of a launcher that gives both the same GPU: each says so.
 same_gpu() {
@@ -108,7 +112,7 @@ for zero in off 3; do
   step recording_cost_$zero python3 -m torch.distributed.run --no-python --nproc-per-node 4 --standalone \
     "$build/bin/recording_cost" 40 loss=flce ranks=4 zero=$zero
 done
-for log in start clocks killed losses taken recording_cost_off recording_cost_3; do
+for log in start clocks killed stuck losses taken recording_cost_off recording_cost_3; do
   [ ! -e "$out/logs/$log.log" ] || cat "$out/logs/$log.log"
 done
 
