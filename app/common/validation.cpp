@@ -12,7 +12,6 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/allocator/placed.h"
 #include "demos/predict/fits.h"
-#include "demos/predict/step_settings.h"
 #include "demos/record/file/split.h"
 #include "demos/record/ledger.h"
 
@@ -184,9 +183,7 @@ std::optional<ComparedBorder> validate_border(const record::Params& params, Step
   ComparedBorder border{.params = params, .trouble = {}};
   record::Params without_cap = params;
   (void)without_cap.set("cap", record::ParamValue(std::int64_t{0}));
-  // The cap limits the allocator alone, but the planner subtracts what NCCL takes from a card.
-  const predict::ProcessBytes nccl = predict::with_communicators({}, predict::step_settings(without_cap).parallel);
-  const PlannedCard limit{.name = {}, .memory = params.integer("cap") + nccl.bytes + nccl.margin, .process = {}};
+  const PlannedCard limit{.name = {}, .memory = params.integer("cap"), .process = {}};
   const auto predicted = planner.largest(without_cap, "batch", limit);
   if (tools.stop()) return std::nullopt;
   if (!predicted) {

@@ -121,6 +121,7 @@ std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t hig
 }
 
 PlannedCard with_communicators(PlannedCard card, const Params& params) {
+  if (card.process.bytes == 0) return card;
   card.process = predict::with_communicators(card.process, predict::step_settings(params).parallel);
   return card;
 }

@@ -26,7 +26,7 @@ struct PlannedCard {
   std::optional<double> compute_capability = {};  // 9.0 on an H100
 };
 
-// Adds what NCCL takes from the card if the step has several ranks.
+// Adds what NCCL takes from the card if the step has several ranks. A limit on the allocator, and a CPU, have no process.
 PlannedCard with_communicators(PlannedCard card, const record::Params& train_step);
 
 // Resolves attention=auto for that card. If the card's capability is unknown, the planner uses that of its own machine.
