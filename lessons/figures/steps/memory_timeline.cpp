@@ -152,7 +152,8 @@ std::vector<ProcessSample> process_samples(const Shot& shot) {
 }
 
 // While the answer is hidden, the axis follows the forward pass and the card.
-Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> others) {
+Axis y_axis(const Shot& shot, const std::vector<ProcessSample>& process,
+            std::initializer_list<const record::Ledger*> others) {
   const auto limit = static_cast<double>(limit_of(shot));
   double high = 0;
   if (shot.asked()) {
@@ -166,9 +167,9 @@ Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> other
     const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
     const auto reserved = static_cast<double>(shot.run.peak_reserved(first, shot.last()));
     high = std::max(high, std::max(peak, reserved) * 1.06);
-    for (const ProcessSample& sample : process_samples(shot))
-      if (const auto process = static_cast<double>(sample.bytes); process <= kFarProcess * reserved)
-        high = std::max(high, process * 1.02);
+    for (const ProcessSample& sample : process)
+      if (const auto bytes = static_cast<double>(sample.bytes); bytes <= kFarProcess * reserved)
+        high = std::max(high, bytes * 1.02);
     if (limit > 0 && limit <= kFarLimit * peak) high = std::max(high, 1.25 * limit);
     if (const auto* failed = failure_of(shot)) {
       const auto wanted = static_cast<double>(failed->allocated + failed->requested);
@@ -206,9 +207,10 @@ std::optional<StepLine> reserved_line(const std::vector<Column>& columns, const 
   return line;
 }
 
-std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis& y) {
+std::optional<StepLine> process_line(const Shot& shot, const std::vector<ProcessSample>& process, const Axis& x,
+                                     const Axis& y) {
   StepLine line{.style = LineStyle::kProcess, .end = 0};
-  for (const ProcessSample& sample : process_samples(shot)) {
+  for (const ProcessSample& sample : process) {
     line.x.push_back(std::max(x.low, sample.x));
     line.y.push_back(static_cast<double>(sample.bytes));
   }
@@ -321,7 +323,8 @@ Timeline timeline_of(const Shot& shot, const FigureInput& input) {
   panel.predicted = is_predicted(shot.recording());
   panel.x = x_axis(shot, baseline);
   const bool computed = !shot.view.hidden && !shot.shown.growing && aligned(shot.params);
-  panel.y = y_axis(shot, {baseline, computed ? input.formula : nullptr});
+  const std::vector<ProcessSample> process = process_samples(shot);
+  panel.y = y_axis(shot, process, {baseline, computed ? input.formula : nullptr});
   panel.bands = bands_of(shot);
   const std::vector<Column> columns = columns_of(shot.run, shot.map, panel.x, shot.data_end, shot.view.columns);
   for (const Column& column : columns) {
@@ -332,7 +335,7 @@ Timeline timeline_of(const Shot& shot, const FigureInput& input) {
   // Segments stay reserved between steps, so these lines would show the hidden peak.
   if (!shot.view.hidden) {
     if (auto line = reserved_line(columns, panel.y)) panel.lines.push_back(std::move(*line));
-    if (auto line = process_line(shot, panel.x, panel.y)) panel.lines.push_back(std::move(*line));
+    if (auto line = process_line(shot, process, panel.x, panel.y)) panel.lines.push_back(std::move(*line));
   }
   add_limit(panel, shot);
   if (baseline) add_baseline_line(panel, shot, *baseline);
