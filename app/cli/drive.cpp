@@ -9,6 +9,7 @@
 
 #include "app/cli/launched.h"
 #include "app/cli/output.h"
+#include "demos/protocol/launchers.h"
 
 namespace headroom::app {
 
@@ -69,9 +70,10 @@ record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& requ
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     if (rank == 0)
       progress.show(engine.progress());
-    else if (!waits && elapsed > kPatience && engine.progress().doing.starts_with("meeting")) {
+    else if (!waits && elapsed > kPatience && engine.progress().doing.starts_with(protocol::kMeeting)) {
       waits = true;
-      say(from_rank(rank, fmt::format("still {}; it gives up after 5 minutes.", engine.progress().doing)));
+      say(from_rank(rank, fmt::format("still {}; it gives up after {} minutes.", engine.progress().doing,
+                                      protocol::kMeetingLimit.count())));
     }
     if (run.interrupted || run.time_limit_met) continue;
     run.interrupted = interrupted();

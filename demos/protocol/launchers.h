@@ -1,6 +1,7 @@
 // Reads from a launcher's environment which rank of a run this process is.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ struct RankPlace {
   bool one_host() const { return !store.empty() || local_ranks == ranks; }
   bool operator==(const RankPlace&) const = default;
 };
+
+// Names what a rank does until all ranks are connected (Progress::doing begins with it), and its limit.
+inline constexpr std::string_view kMeeting = "meeting the other ranks";
+inline constexpr std::chrono::minutes kMeetingLimit{5};
 
 struct Launch {
   RankPlace place;

@@ -71,7 +71,7 @@ record::Result<RunRanks> run_ranks(std::int64_t ranks, const RunSetting& setting
   static int runs = 0;  // ranks start the same runs in the same order
   const std::string run = "run" + std::to_string(++runs);
   if (!planned && setting.doing)
-    setting.doing("meeting the other ranks" + (place.store.empty() ? " " + llama::meeting_place(place) : ""));
+    setting.doing(std::string(protocol::kMeeting) + (place.store.empty() ? " " + llama::meeting_place(place) : ""));
   llama::MakeCollectives make = connector(blocks, place, run, setting);
   if (!planned && !place.one_host() && setting.clock_differs)
     make = [store = compare_clocks(place, run, setting), make](int rank, int of, record::Axis axis,

@@ -131,7 +131,7 @@ struct CollectiveOptions {
   std::map<std::string, std::string> alike = {};  // the build and the settings, which must be equal on all ranks
   // Separates this group of ranks from others of the same store, such as earlier runs. A file name.
   std::string group = "ranks";
-  std::chrono::milliseconds start_timeout = std::chrono::minutes(5);  // until all ranks have started
+  std::chrono::milliseconds start_timeout = protocol::kMeetingLimit;  // until all ranks have started
   // The limit of one collective. It is long because the reader may pause a run; dead ranks are noticed earlier, by gloo
   // itself and with NCCL by the process that started the ranks.
   std::chrono::milliseconds timeout = std::chrono::hours(24);
