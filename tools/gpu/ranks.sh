@@ -142,8 +142,8 @@ step validate_borders "$headroom" validate --ranks 4 --borders --count $borders 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
   # NCCL probes for kernels that its library lacks, and handles these errors.
-  step sanitizer_memcheck timeout 120 "$sanitizer" --tool memcheck --target-processes all --error-exitcode 1 --report-api-errors no \
-    "$build/tests/bin/collectives_gpu_test" "NCCL gives exact values"
+  step sanitizer_memcheck timeout 120 "$sanitizer" --tool memcheck --target-processes all --error-exitcode 1 \
+    --report-api-errors no "$build/tests/bin/collectives_gpu_test" "NCCL gives exact values"
 fi
 for log in "$out"/logs/validate_*.log; do
   { echo; echo "## $(basename "$log" .log)"; echo; tail -n 12 "$log"; } >>"$summary"
