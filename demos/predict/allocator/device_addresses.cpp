@@ -14,12 +14,17 @@ namespace {
 
 constexpr Bytes kReservation = 32 * kMiB;
 
-// Gaps left by the context and the first kernels.
 struct Gap {
   Bytes address, bytes;
 };
-constexpr std::array<Gap, 3> kLeftFree{{{-514 * kMiB, 4 * kMiB}, {-350 * kMiB, 348 * kMiB}, {76 * kMiB, 20 * kMiB}}};
-constexpr Bytes kLowestTaken = -1150 * kMiB;
+
+// Gaps left by the context and the first kernels, and by NCCL's buffers. Gaps of NCCL's process begin up to 128 MiB
+// lower or higher from one rank to the next.
+constexpr std::array<Gap, 3> kLeftByContext{
+    {{-514 * kMiB, 4 * kMiB}, {-350 * kMiB, 348 * kMiB}, {76 * kMiB, 20 * kMiB}}};
+constexpr Bytes kLowestOfContext = -1150 * kMiB;
+constexpr std::array<Gap, 3> kLeftByNccl{{{74 * kMiB, 626 * kMiB}, {710 * kMiB, 4 * kMiB}, {906 * kMiB, 496 * kMiB}}};
+constexpr Bytes kLowestOfNccl = -694 * kMiB;
 
 }  // namespace
 
@@ -31,8 +36,8 @@ Bytes DeviceAddresses::take(Bytes bytes) {
   }
   if (first_) {
     first_ = false;
-    for (const Gap& gap : kLeftFree) gaps_[gap.address] = gap.bytes;
-    lowest_ = kLowestTaken;
+    for (const Gap& gap : with_nccl_ ? kLeftByNccl : kLeftByContext) gaps_[gap.address] = gap.bytes;
+    lowest_ = with_nccl_ ? kLowestOfNccl : kLowestOfContext;
     return 0;
   }
   for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {

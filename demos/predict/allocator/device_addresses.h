@@ -1,5 +1,5 @@
 // Addresses returned by cudaMalloc, by which PyTorch chooses between free blocks of equal size. Observed on an H200
-// with driver 580 and CUDA 13: the lowest gap that is large enough, otherwise a multiple of 32 MiB below everything
+// and an H100 with driver 580 and CUDA 13: the lowest gap that is large enough, otherwise a multiple of 32 MiB below everything
 // else.
 #pragma once
 
@@ -14,14 +14,17 @@ namespace headroom::predict {
 
 class DeviceAddresses {
  public:
-  // `known`: addresses of a recorded process, used first and in order.
-  explicit DeviceAddresses(std::vector<record::Bytes> known = {}) : known_(std::move(known)) {}
+  // `with_nccl`: communicators were made before the first segment. `known`: addresses of a recorded process, used
+  // first and in order.
+  explicit DeviceAddresses(bool with_nccl = false, std::vector<record::Bytes> known = {})
+      : with_nccl_(with_nccl), known_(std::move(known)) {}
 
   // Addresses are relative to the first segment.
   record::Bytes take(record::Bytes bytes);
   void give_back(record::Bytes address, record::Bytes bytes);  // merges adjacent gaps
 
  private:
+  bool with_nccl_;
   std::vector<record::Bytes> known_;
   std::size_t next_known_ = 0;
   bool first_ = true;

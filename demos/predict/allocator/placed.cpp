@@ -26,9 +26,14 @@ std::vector<Bytes> segment_addresses(const record::Recording& run) {
   return addresses;
 }
 
-bool is_on(const record::RunInfo& run, std::string_view key) {
+std::string_view setting(const record::RunInfo& run, std::string_view key) {
   const auto found = run.params.find(std::string(key));
-  return found != run.params.end() && found->second == "on";
+  return found == run.params.end() ? std::string_view() : found->second;
+}
+
+bool has_communicators(const record::RunInfo& run) {
+  const std::string_view ranks = setting(run, "ranks");
+  return !ranks.empty() && ranks != "1";
 }
 
 // The storage before whose allocation a CUDA graph empties the cache: the graph's seed, or the first storage of its
@@ -52,7 +57,8 @@ class RequestPlacer {
  public:
   RequestPlacer(const record::Recording& requests, Bytes limit)
       : requests_(requests),
-        allocator_(limit, is_on(requests.info(), kExpandableSegments), DeviceAddresses(segment_addresses(requests))),
+        allocator_(limit, setting(requests.info(), kExpandableSegments) == "on",
+                   DeviceAddresses(has_communicators(requests.info()), segment_addresses(requests))),
         limit_(limit),
         first_segment_(next_storage(requests)),
         graph_begin_(graph_begin(requests)) {}
