@@ -140,6 +140,7 @@ constexpr Row kRows[] = {
     {"precision=bf16 loss=flce accumulate=2"},
     {"precision=bf16 loss=flce accumulate=2 fused.embedding=on checkpointing=layer"},
     {"precision=bf16_mixed loss=flce accumulate=2 offload.optimizer=host checkpointing=layer"},
+    {"precision=bf16_mixed accumulate=3 offload.optimizer=host checkpointing=layer batch=1 seq=128"},
     {"precision=bf16 loss=flce weight_gradient=fp32 accumulate=2"},
     {"precision=bf16 fused.cross_entropy=on accumulate=3"},
     {"precision=fp32 loss=flce checkpointing=every checkpoint_every=3"},

@@ -425,15 +425,20 @@ class StepMoments {
   void embedding() {
     const bool there = adds() || (c_.tie_word_embeddings && loss_in_chunks(step_));
     const Bytes second = step_.fused.embedding && there ? 0 : table_;
-    const Extra moment{.gradients = gradients_behind_layer(0) + second,
-                       .activations = (trained_ ? rows_ : 0) + held(),
-                       .logits = logits_in_backward(),
-                       .workspace = trained_ ? embedding_scratch_bytes(step_, device_) : 0};
-    add(Place::kEmbedding, moment);
+    const auto add_sum = [&](Bytes before) {
+      add(Place::kEmbedding, {.gradients = before + second,
+                              .activations = (trained_ ? rows_ : 0) + held(),
+                              .logits = logits_in_backward(),
+                              .workspace = trained_ ? embedding_scratch_bytes(step_, device_) : 0});
+      if (!sums_tied_apart(step_)) return;
+      add(Place::kEmbedding, {.gradients = before + 2 * second,
+                              .activations = (trained_ ? 0 : -rows_) + held(),
+                              .logits = logits_in_backward()});
+    };
+    add_sum(gradients_behind_layer(0));
+    // Only the last micro-batch's gradients leave.
+    if (leaves() && step_.micro_batches > 2 && !shares_gradients_) add_sum(gradients_behind_head());
     if (step_.parallel.ranks > 1) sum_of_outer();
-    if (!sums_tied_apart(step_)) return;
-    add(Place::kEmbedding,
-        {.gradients = moment.gradients + second, .activations = moment.activations - rows_, .logits = moment.logits});
   }
 
   // The last sum over ranks: whole gradients of the outer weights and, if ranks share gradients, this rank's parts.
