@@ -34,6 +34,8 @@ for zero in 1 2 3; do
   losses "four_zero$zero" ranks=4 batch=2 zero=$zero
 done
 losses four_hybrid ranks=4 batch=2 zero=3 zero_group=2
+for zero in off 1 2; do losses "two_graph_$zero" ranks=2 batch=4 zero=$zero cuda_graph=on; done
+losses four_graph_hybrid ranks=4 batch=2 zero=1 zero_group=2 cuda_graph=on
 step losses python3 "$root/tools/gpu/ranks_losses.py" "$out/logs"
 
 # Signals one rank in the middle of a step: the run ends with a sentence that names the rank, and no process is left.

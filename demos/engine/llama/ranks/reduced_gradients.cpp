@@ -186,6 +186,7 @@ void ReducedGradients::weights_updated() {
   const at::AutoGradMode grad_mode(false);
   axes_.shards->wait_for_device();
   for (const auto& [layer, weights] : weights_) gather(layer);  // the outer weights first, as forward needs them
+  if (finishes_in_step_) return finish();
   if (const auto outer = arrives_.find(kOuterLayer); outer != arrives_.end()) {
     outer->second.device_waits();
     arrives_.erase(outer);

@@ -33,6 +33,8 @@ class ReducedGradients final : public LayerHooks {
   std::vector<Parameter> parts(std::vector<Parameter> weights);
   // Hooks that read the sums: their gradients_ready() follows when a layer's sums are complete. Not owned.
   void then(std::vector<LayerHooks*> hooks) { then_ = std::move(hooks); }
+  // Steps end with all updated weights in place. A CUDA graph needs this: it cannot wait for work outside it.
+  void finish_in_step() { finishes_in_step_ = true; }
   // The device waits for updated weights that are still on their way.
   void finish();
 
@@ -80,6 +82,7 @@ class ReducedGradients final : public LayerHooks {
   const GatheredWeights* gathered_;
   std::map<std::int64_t, std::vector<Weight>> weights_;  // by layer
   std::vector<LayerHooks*> then_;
+  bool finishes_in_step_ = false;
   std::vector<std::int64_t> waiting_;  // layers that do not fill a bucket yet
   record::Bytes waiting_bytes_ = 0;
   std::optional<Reduction> running_;

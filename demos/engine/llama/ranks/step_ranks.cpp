@@ -56,6 +56,7 @@ void StepRanks::install(TrainOptions& step) {
     sum(copies_.get(), loss);
   };
   gradients_->then(std::exchange(step.hooks, {}));
+  if (step.graph != nullptr) gradients_->finish_in_step();
   if (gathered_) step.hooks.push_back(gathered_.get());
   step.hooks.push_back(gradients_.get());
 }
