@@ -148,6 +148,7 @@ if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
     --report-api-errors no "$build/tests/bin/collectives_gpu_test" "NCCL gives exact values"
 fi
 for log in "$out"/logs/validate_*.log; do
+  [ -e "$log" ] || continue
   { echo; echo "## $(basename "$log" .log)"; echo; tail -n 12 "$log"; } >>"$summary"
 done
 finish
