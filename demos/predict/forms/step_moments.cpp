@@ -158,11 +158,30 @@ class StepMoments {
   }
   // True if a micro-batch adds to the gradients of earlier ones as it makes its own.
   bool adds() const { return accumulates() && !shares_gradients_; }
-  // A layer's gradients while they are summed over ranks, which ends with the next layer's backward.
-  Bytes layer_in_sum() const {
+  // An fp32 copy of gradients while they are summed over ranks.
+  Bytes fp32_copy(Bytes gradients) const {
     const bool fp32 = step_.parallel.ranks > 1 && step_.parallel.fp32_sums && step_.trained_bytes() != kFp32;
-    return layer_gradient_ + (fp32 ? layer_gradient_ / step_.trained_bytes() * kFp32 : 0);
+    return fp32 ? gradients / step_.trained_bytes() * kFp32 : 0;
   }
+  // Layers whose gradients are summed over ranks together. A bucket's sum ends when the next bucket is full.
+  std::int64_t layers_in_bucket() const {
+    if (step_.parallel.ranks == 1 || layer_gradient_ == 0) return 1;
+    return std::clamp<Bytes>((step_.parallel.bucket + layer_gradient_ - 1) / layer_gradient_, 1, c_.num_layers + 1);
+  }
+  // After `done` layers' backward: those that wait for a full bucket, and those in the running sum.
+  std::int64_t waiting(std::int64_t done) const { return done % layers_in_bucket(); }
+  std::int64_t in_sum(std::int64_t done) const {
+    return step_.parallel.ranks == 1 || done < layers_in_bucket() ? 0 : layers_in_bucket();
+  }
+  // Gradients on their way to the host: the last layer's or, with several ranks, those of the sum that ended with it.
+  Bytes leaving(std::int64_t done) const {
+    if (!leaves() || done == 0) return 0;
+    if (step_.parallel.ranks == 1) return layer_gradient_;
+    const bool just_ended = waiting(done) == 0 && done >= 2 * layers_in_bucket();
+    return !just_ended ? 0 : shares_gradients_ ? layer_part() : layer_gradient_;
+  }
+  // A rank's part of a layer's gradients.
+  Bytes layer_part() const { return step_.trained_bytes() * updated_parameters_of_layer(step_); }
   // The chunked loss computes the head's weight gradient, or adds to an earlier one.
   Bytes gradients_at_loss() const {
     return earlier_gradients() + (loss_in_chunks(step_) && !adds() ? head_gradient() : 0);
@@ -174,23 +193,18 @@ class StepMoments {
     const bool waits = c_.tie_word_embeddings && !loss_in_chunks(step_);
     return earlier_gradients() + (waits ? head_gradient() : 0);
   }
-  // Gradients after layer i's backward pass. They are freed once applied or, if they move to the host, after the next
-  // layer's backward pass or recompute.
-  Bytes gradients_behind_layer(std::int64_t i) const {
-    if (shares_gradients_) return shared_behind_layer(i);
-    if (leaves() && accumulates() && i == 0) return outer_gradients() + layer_gradient_;
-    if (accumulates() || step_.optimizer.in_backward) return gradients_behind_head();
-    const std::int64_t done = c_.num_layers - i;
-    const Bytes copy = done > 0 ? layer_in_sum() - layer_gradient_ : 0;
-    return gradients_behind_head() + copy + (leaves() ? std::min<std::int64_t>(done, 1) : done) * layer_gradient_;
-  }
-  // One layer is being summed, and of those after it the rank's parts are left.
-  Bytes shared_behind_layer(std::int64_t i) const {
-    if (i == c_.num_layers) return gradients_behind_head();
-    const bool left = !accumulates() && !leaves() && !step_.optimizer.in_backward;
-    const std::int64_t summed = left ? c_.num_layers - 1 - i : 0;
-    return gradients_behind_head() + layer_in_sum() +
-           summed * step_.trained_bytes() * updated_parameters_of_layer(step_);
+  // Gradients after layer i's backward pass, where `left` says that those that move to the host are gone.
+  Bytes gradients_behind_layer(std::int64_t i, bool left = false) const {
+    const std::int64_t done = c_.num_layers - i, unsummed = waiting(done) + in_sum(done);
+    const Bytes copies = in_sum(done) * fp32_copy(layer_gradient_);
+    const Bytes whole = unsummed * layer_gradient_ + copies + (left ? 0 : leaving(done));
+    if (shares_gradients_) {
+      const bool kept = !accumulates() && !leaves() && !step_.optimizer.in_backward;
+      return gradients_behind_head() + whole + (kept ? (done - unsummed) * layer_part() : 0);
+    }
+    if (leaves() && accumulates() && i == 0) return outer_gradients() + whole;
+    if (accumulates() || step_.optimizer.in_backward) return gradients_behind_head() + copies;
+    return gradients_behind_head() + (leaves() ? whole : done * layer_gradient_ + copies);
   }
   Bytes outer_gradients() const { return all_gradients() - c_.num_layers * layer_gradient_; }
   Bytes gradients_at_end() const {
@@ -285,13 +299,16 @@ class StepMoments {
   }
 
   // Candidates for the peak: the last layers of the last two and the first two segments, and the first layer; with
-  // several ranks also the layer during whose backward the last one's gradients are summed. Memory is monotonic between
-  // these layers.
+  // several ranks also the first and the last layer before which most gradients wait for their sum. Memory is monotonic
+  // between these layers.
   std::vector<std::int64_t> highest_layers() const {
-    const std::int64_t layers = c_.num_layers, at_once = step_.layers_at_once();
+    const std::int64_t layers = c_.num_layers, at_once = step_.layers_at_once(), bucket = layers_in_bucket();
     std::vector<std::int64_t> all{layers - 1, first_of_segment(layers - 1) - 1, std::min(2 * at_once, layers) - 1,
                                   at_once - 1, 0};
-    if (step_.parallel.ranks > 1 && layers > 1) all.push_back(layers - 2);
+    if (step_.parallel.ranks > 1) {
+      all.push_back(std::max<std::int64_t>(layers - 2 * bucket, 0));
+      all.push_back(std::min(layers % bucket, layers - 1));
+    }
     std::erase(all, -1);
     std::sort(all.rbegin(), all.rend());
     all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -311,9 +328,8 @@ class StepMoments {
     Bytes others = (i - first) * (whole_layer() + between());
     // A segment's input, and the gradient of its result.
     others += again ? kept_inputs(i, 2) + (top ? 0 : rows_) : between();
-    const Bytes gradients = again && leaves() ? gradients_behind_head() : gradients_behind_layer(i + 1);
     const Extra rest{.layer = i,
-                     .gradients = gradients,
+                     .gradients = gradients_behind_layer(i + 1, again),
                      .activations = others + held() + rows_,
                      .logits = logits_in_backward(),
                      .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0),
@@ -396,7 +412,7 @@ class StepMoments {
     const Bytes behind_up = hidden_ * (step_.fused.swiglu ? keeps_in_mlp() : 1 + read);
     const Bytes normed = (step_.fused.rms_norm ? keeps_in_mlp() : read) ? 0 : rows_;
     Extra rest{.layer = i,
-               .gradients = layers == 1 || !leaves() ? gradients_behind_layer(i + 1) : gradients_behind_head(),
+               .gradients = gradients_behind_layer(i + 1, layers > 1),
                .activations = kept_inputs(i, 2) + layers * whole_layer() + (layers - 1) * between() + turned + sum +
                               2 * rows_ + held() - shared_with_held(i),
                .logits = logits_in_backward(),
@@ -441,18 +457,23 @@ class StepMoments {
     if (step_.parallel.ranks > 1) sum_of_outer();
   }
 
-  // The last sum over ranks: whole gradients of the outer weights and, if ranks share gradients, this rank's parts.
+  // The last sum over ranks: whole gradients of the outer weights and of waiting layers and, if ranks share gradients,
+  // the rank's parts.
   void sum_of_outer() {
-    const bool fp32 = step_.parallel.fp32_sums && step_.trained_bytes() != kFp32;
     const bool left = !step_.optimizer.in_backward && !leaves();
-    const std::int64_t parts =
-        (left ? c_.num_layers * updated_parameters_of_layer(step_) : 0) + updated_outer_parameters(step_);
-    const Bytes outer = outer_gradients();
-    Bytes gradients = outer + (fp32 ? outer / step_.trained_bytes() * kFp32 : 0);
+    const std::int64_t layers = waiting(c_.num_layers);
+    if (shares_gradients_ && !accumulates()) {  // the sum before it ends: parts are made next to whole gradients
+      const Bytes embedding = c_.tie_word_embeddings ? 0 : table_;
+      add(Place::kEmbedding, {.gradients = gradients_behind_layer(0) + embedding + in_sum(c_.num_layers) * layer_part(),
+                              .logits = kept_output_bytes(step_)});
+    }
+    const Bytes summed = outer_gradients() + layers * layer_gradient_;
+    Bytes gradients = summed + fp32_copy(summed);
     if (shares_gradients_)
-      gradients += step_.trained_bytes() * parts;
+      gradients +=
+          (left ? c_.num_layers : layers) * layer_part() + step_.trained_bytes() * updated_outer_parameters(step_);
     else if (left)
-      gradients += c_.num_layers * layer_gradient_;
+      gradients += (c_.num_layers - layers) * layer_gradient_;
     add(Place::kEmbedding, {.gradients = gradients, .logits = kept_output_bytes(step_)});
   }
 
