@@ -77,6 +77,14 @@ record rms_norm_cpu_launches run launches --set kernel=rms_norm --set rows=1024 
 # The pages on several GPUs: ranks that share the CPU.
 record ring_cpu run ring --set ranks=4
 record data_parallel_cpu run train_step --set model=tiny --set ranks=2 --set batch=2 --set accumulate=4 --set steps=3
+# The page on configurations: the printed file on two ranks, the corrected one on one.
+config() {
+  name=$1 file=$2; shift 2
+  record "$name" run train_step --config "$(dirname "$0")/../assets/configs/$file" --set model=tiny --set batch=1 \
+    --set steps=3 "$@"
+}
+config read_a_config_cpu gpt2_xl_zero3.json --set ranks=2
+config read_a_config_param_cpu gpt2_xl_zero3_param.json --set checkpointing=layer
 # The page on schedules.
 schedule() {
   record "$@" --set checkpointing=every --set model=custom --set num_layers=64 --set hidden_size=64 \

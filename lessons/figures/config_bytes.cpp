@@ -56,7 +56,7 @@ constexpr std::array kConfigBytesSchema{
     experiments::choice("table", "Table", "What is listed: number formats, or what each line of the file is worth",
                         kConfigTables),
     experiments::number("parameters", "Parameters", {}, "P: number of trained parameters", 1e6, 1e12, 1.5e9),
-    experiments::unset("as in the file", experiments::number("ranks", "GPUs", {},
+    experiments::unset("as in the file", experiments::number("gpus", "GPUs", {},
                                                              "N: GPUs that train together; 0: as in the file, else "
                                                              "one",
                                                              0, 1024, 0)),
@@ -84,7 +84,7 @@ const Example& example_of(const record::Params& params) {
 }
 
 std::int64_t ranks_of(const Config& config, const record::Params& params) {
-  const std::int64_t asked = params.integer("ranks");
+  const std::int64_t asked = params.integer("gpus");
   return asked > 0 ? asked : config.ranks.value_or(1);
 }
 

@@ -72,7 +72,7 @@ void add_closed_forms(std::vector<Sample>& all) {
   add("zero_bars", {"parameters=1000000000000", "precision=fp32", "ranks=1024", "zero_group=8", "accumulate=256"});
   for (const char* config : {"config=gpt2_xl_zero3", "config=blenderbot_zero2", "config=fsdp_mixed"})
     for (const char* table : {"table=places", "table=lines"}) add("config_bytes", {config, table});
-  add("config_bytes", {"config=gpt2_xl_zero3_param", "parameters=1000000000000", "ranks=1024"});
+  add("config_bytes", {"config=gpt2_xl_zero3_param", "parameters=1000000000000", "gpus=1024"});
   add("needle_ratio", {});
   add("needle_ratio", {"vocabulary=256000", "copies=5"});
   record::Params longest(experiments::shape_schema().schema);

@@ -49,16 +49,16 @@ using Places = std::vector<double>;
 TEST_CASE("as printed GPT-2 XL keeps its weights on the GPU, and one more line moves them to the host") {
   CHECK(places({}) == Places{2, 14});
   CHECK(places({"config=gpt2_xl_zero3_param"}) == Places{0, 16});
-  CHECK(places({"ranks=4"}) == Places{0.5, 3.5});
-  CHECK(places({"config=blenderbot_zero2", "ranks=2"}) == Places{9, 0});
+  CHECK(places({"gpus=4"}) == Places{0.5, 3.5});
+  CHECK(places({"config=blenderbot_zero2", "gpus=2"}) == Places{9, 0});
 }
 
 TEST_CASE("FSDP holds eight or sixteen bytes per parameter, by precision, version and loading") {
-  CHECK(places({"config=fsdp_bf16", "ranks=1"}) == Places{8, 0});
-  CHECK(places({"config=fsdp_mixed", "ranks=1"}) == Places{16, 0});
+  CHECK(places({"config=fsdp_bf16", "gpus=1"}) == Places{8, 0});
+  CHECK(places({"config=fsdp_mixed", "gpus=1"}) == Places{16, 0});
   CHECK(places({"config=fsdp_mixed"}) == Places{4, 0});  // four GPUs, by the file
-  CHECK(places({"config=fsdp_mixed", "ranks=1", "accelerate=older"}) == Places{8, 0});
-  CHECK(places({"config=fsdp_mixed", "ranks=1", "accelerate=older", "loaded=fp32"}) == Places{16, 0});
+  CHECK(places({"config=fsdp_mixed", "gpus=1", "accelerate=older"}) == Places{8, 0});
+  CHECK(places({"config=fsdp_mixed", "gpus=1", "accelerate=older", "loaded=fp32"}) == Places{16, 0});
   CHECK(places({"config=deepspeed_bf16"}) == Places{16, 0});
 }
 

@@ -96,6 +96,13 @@ void read_a_config(std::string_view page) {
   CHECK_FALSE(offloads("gpt2_xl_zero3.json"));
   CHECK(offloads("gpt2_xl_zero3_param.json"));
   CHECK(right_choice(page) == "No");
+  // Run trains with the settings that the printed file means.
+  record::Params read(experiments::training_step().schema);
+  REQUIRE(read.set("ranks", "2").ok());
+  const auto printed = configs::read_config(HEADROOM_SOURCE_DIR "/assets/configs/gpt2_xl_zero3.json");
+  for (const configs::Setting& setting : printed.value().settings)
+    REQUIRE(read.set(setting.key, std::string_view(setting.value)).ok());
+  CHECK(lessons::settings_of(tests::page(page)).to_map() == read.to_map());
 }
 
 void ring(std::string_view page) {
