@@ -1,6 +1,5 @@
-// Addresses returned by cudaMalloc, by which PyTorch chooses between free blocks of equal size. Observed on an H200
-// and an H100 with driver 580 and CUDA 13: the lowest gap that is large enough, otherwise a multiple of 32 MiB below everything
-// else.
+// Addresses returned by cudaMalloc, by which PyTorch chooses between free blocks of equal size. Observed on H200 and
+// H100 (driver 580, CUDA 13): the lowest gap that is large enough, otherwise a multiple of 32 MiB below all else.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Ten random sizing questions: few actions, a few seconds, `headroom plan`'s answers.
+// Random sizing questions: few actions, a few seconds, `headroom plan`'s answers.
 #include <algorithm>
 #include <array>
 #include <cstdio>
