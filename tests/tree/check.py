@@ -14,6 +14,7 @@
     operators operators are named in one table: operators.py
     classes   members and public functions of each class: classes.py
 """
+import functools
 import hashlib
 import json
 import re
@@ -62,15 +63,22 @@ def sources(root, patterns, suffixes=(".cpp", ".h", ".cu", ".cuh")):
         yield from sorted(f for f in found if f.suffix in suffixes)
 
 
+@functools.cache
+def includes(root, file):
+    """Names that a file includes, each with the file if it is ours."""
+    return [(name, root / name if quote == '"' and (root / name).is_file() else None)
+            for quote, name in INCLUDE.findall(file.read_text(encoding="utf-8"))]
+
+
 def reached(root, file, seen):
     """Yields (header, including file) for all includes of a file, also through our headers."""
     if file in seen:
         return
     seen.add(file)
-    for quote, name in INCLUDE.findall(file.read_text(encoding="utf-8")):
+    for name, header in includes(root, file):
         yield name, file
-        if quote == '"' and (root / name).is_file():
-            yield from reached(root, root / name, seen)
+        if header is not None:
+            yield from reached(root, header, seen)
 
 
 def layers(root):

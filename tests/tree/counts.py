@@ -111,8 +111,10 @@ def own(file, text, kind, name):
 def named_in(files, kind, name):
     """Files outside its own that name an id."""
     found = [LISTS[kind][0]] if kind in LISTS else []
+    symbol = constant(kind, name)
     for file, text in files.items():
-        if not own(file, text, kind, name) and names(file, text, kind, name):
+        mentioned = name in text or symbol in text  # the patterns are slow
+        if mentioned and not own(file, text, kind, name) and names(file, text, kind, name):
             found.append(file)
     return found
 
