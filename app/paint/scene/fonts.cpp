@@ -1,9 +1,11 @@
 #include "app/paint/scene/fonts.h"
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 #define STBTT_STATIC
@@ -40,6 +42,16 @@ struct FontWidths::Font {
 
 namespace {
 
+// Empty if the file cannot be read.
+std::string contents(const std::filesystem::path& path) {
+  std::error_code missing;
+  const std::uintmax_t size = std::filesystem::file_size(path, missing);
+  std::string bytes(missing ? 0 : size, '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) bytes.clear();
+  return bytes;
+}
+
 // Decodes UTF-8. An invalid byte is returned as it is.
 char32_t next_character(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
@@ -67,8 +79,7 @@ record::Result<FontWidths> FontWidths::load(const std::filesystem::path& assets)
   FontWidths widths;
   for (int i = 0; i < kNumFaces; ++i) {
     const std::filesystem::path path = assets / "fonts" / facts_of(static_cast<Face>(i)).file;
-    std::ifstream file(path, std::ios::binary);
-    const auto font = std::make_shared<Font>(Font{.bytes{std::istreambuf_iterator<char>(file), {}}});
+    const auto font = std::make_shared<Font>(Font{.bytes = contents(path)});
     if (!font->open())
       return record::Error{fmt::format("The font {} cannot be read: restore the folder assets/fonts.", path.string())};
     widths.fonts_[static_cast<std::size_t>(i)] = font;
