@@ -4,6 +4,7 @@
 #define ImDrawIdx unsigned int  // for frames with more than 65536 vertices
 #define IMGUI_USE_WCHAR32
 #define IMGUI_DISABLE_OBSOLETE_FUNCTIONS
+#define IMGUI_DISABLE_DEMO_WINDOWS
 
 #ifdef HEADROOM_WITH_IMGUI_TEST_ENGINE
 #define IMGUI_TEST_ENGINE_ENABLE_COROUTINE_STDTHREAD_IMPL 1
