@@ -106,6 +106,22 @@ TEST_CASE("Run starts two ranks, and the figure shows the collectives of both", 
   });
 }
 
+TEST_CASE("Run trains with the printed configuration on two ranks", "[gui][live]") {
+  Stage stage = shipped("read_a_config");
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  perform("printed configuration", stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.click("run");
+    actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });
+    actor.frames(3);
+    IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
+    const record::Ledger& run = *actor.page().runs().all().back().ledger;
+    IM_CHECK_EQ(run.other_ranks().size(), 1u);
+    IM_CHECK_STR_EQ(run.recording().info().params.at("offload.optimizer").c_str(), "host");
+    actor.picture("printed configuration");
+  });
+}
+
 TEST_CASE("a killed engine leaves the timeline, and the next run works", "[gui][live]") {
   TestAssets assets;
   perform("engine killed", stage_with_engine(assets), [](Actor& actor) {
