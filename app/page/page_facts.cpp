@@ -206,13 +206,14 @@ std::optional<PlannedCard> card_of(const PageModel& page) {
 
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page) {
   std::optional<PlannedCard> on;
-  // A figure by formula alone is on the chosen card, even if the page runs on a CPU.
   const predict::Card* const chosen = page.verdict().chosen_card();
   const bool by_formula = page.figures().shown().basis == lessons::Basis::kParameters;
-  if (has_step_settings(page) && !(by_formula && chosen != nullptr))
-    on = card_of(page);
-  else if (chosen != nullptr)  // pages that only calculate have no card unless one is chosen
+  // A figure by formula alone is on the chosen card, even if the page runs on a CPU. Pages that only calculate have no
+  // card unless one is chosen.
+  if (chosen != nullptr && (by_formula || !has_step_settings(page)))
     on = planned_card(*chosen);
+  else if (has_step_settings(page))
+    on = card_of(page);
   if (!on) return std::nullopt;
   return lessons::CardLimit{limit_set(page) > 0 ? lessons::short_bytes(on->memory) : on->name, on->memory, on->process};
 }

@@ -193,11 +193,11 @@ class StepMoments {
     const bool waits = c_.tie_word_embeddings && !loss_in_chunks(step_);
     return earlier_gradients() + (waits ? head_gradient() : 0);
   }
-  // Gradients after layer i's backward pass, where `left` says that those that move to the host are gone.
-  Bytes gradients_behind_layer(std::int64_t i, bool left = false) const {
+  // Gradients after layer i's backward pass. `gone`: those on their way to the host have arrived and are freed.
+  Bytes gradients_behind_layer(std::int64_t i, bool gone = false) const {
     const std::int64_t done = c_.num_layers - i, unsummed = waiting(done) + in_sum(done);
     const Bytes copies = in_sum(done) * fp32_copy(layer_gradient_);
-    const Bytes whole = unsummed * layer_gradient_ + copies + (left ? 0 : leaving(done));
+    const Bytes whole = unsummed * layer_gradient_ + copies + (gone ? 0 : leaving(done));
     if (shares_gradients_) {
       const bool kept = !accumulates() && !leaves() && !step_.optimizer.in_backward;
       return gradients_behind_head() + whole + (kept ? (done - unsummed) * layer_part() : 0);
@@ -460,7 +460,7 @@ class StepMoments {
   // The last sum over ranks: whole gradients of the outer weights and of waiting layers and, if ranks share gradients,
   // the rank's parts.
   void sum_of_outer() {
-    const bool left = !step_.optimizer.in_backward && !leaves();
+    const bool kept = !step_.optimizer.in_backward && !leaves();
     const std::int64_t layers = waiting(c_.num_layers);
     if (shares_gradients_ && !accumulates()) {  // the sum before it ends: parts are made next to whole gradients
       const Bytes embedding = c_.tie_word_embeddings ? 0 : table_;
@@ -471,8 +471,8 @@ class StepMoments {
     Bytes gradients = summed + fp32_copy(summed);
     if (shares_gradients_)
       gradients +=
-          (left ? c_.num_layers : layers) * layer_part() + step_.trained_bytes() * updated_outer_parameters(step_);
-    else if (left)
+          (kept ? c_.num_layers : layers) * layer_part() + step_.trained_bytes() * updated_outer_parameters(step_);
+    else if (kept)
       gradients += (c_.num_layers - layers) * layer_gradient_;
     add(Place::kEmbedding, {.gradients = gradients, .logits = kept_output_bytes(step_)});
   }

@@ -50,6 +50,12 @@ pid_t engine_process(bool planner) {
   return 0;
 }
 
+void run_to_end(Actor& actor) {
+  actor.click("run");
+  actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });
+  actor.frames(3);
+}
+
 }  // namespace
 
 TEST_CASE("Run records a real training step live, with the allocator's peak", "[gui][live]") {
@@ -88,9 +94,7 @@ TEST_CASE("Run starts two ranks, and the figure shows the collectives of both", 
     for (const auto& [key, value] : std::map<std::string, std::string>{
              {"batch", "1"}, {"device", "cpu"}, {"model", "tiny"}, {"ranks", "2"}, {"seq", "32"}, {"steps", "2"}})
       IM_CHECK(actor.page().set_param(key, value).ok());
-    actor.click("run");
-    actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });
-    actor.frames(3);
+    run_to_end(actor);
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
     const record::Ledger& run = *actor.page().runs().all().back().ledger;
     IM_CHECK_EQ(run.other_ranks().size(), 1u);
@@ -111,9 +115,7 @@ TEST_CASE("Run trains with the printed configuration on two ranks", "[gui][live]
   stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
   perform("printed configuration", stage, [](Actor& actor) {
     actor.click("skip");
-    actor.click("run");
-    actor.wait_until([&] { return actor.page().control().outcome().has_value() && !actor.app.running(); });
-    actor.frames(3);
+    run_to_end(actor);
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
     const record::Ledger& run = *actor.page().runs().all().back().ledger;
     IM_CHECK_EQ(run.other_ranks().size(), 1u);
