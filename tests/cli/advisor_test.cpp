@@ -33,18 +33,16 @@ record::Params of_1b(std::int64_t batch, const std::vector<std::string>& setting
 
 Advice advised(const record::Params& params, record::Bytes memory, const GivenUp& may = {}) {
   StepPlanner planner(nullptr, "There is no engine.");
-  const auto advice = advise(params, {.name = "a card", .memory = memory, .process = {}}, may, planner);
+  const auto advice = Advisor(params, {.name = "a card", .memory = memory, .process = {}}, may).advise(planner);
   REQUIRE(advice);
   return *advice;
 }
 
-std::set<std::string_view> ids(const Advice& advice) {
-  std::set<std::string_view> all;
-  for (const AdvisedSwitch& each : advice.switches) all.insert(each.what->id);
+std::set<const experiments::Technique*> switches_of(const AdvisedSet& set) {
+  std::set<const experiments::Technique*> all;
+  for (const experiments::AdvisedSwitch& each : set.switches) all.insert(each.what);
   return all;
 }
-
-bool fits(const Advice& advice) { return advice.fit.verdict == predict::Verdict::kFits; }
 
 }  // namespace
 
@@ -78,8 +76,8 @@ TEST_CASE("a switch's time equals the ratio of two shipped recordings, with and 
 
 TEST_CASE("a step that fits needs no switch") {
   const Advice advice = advised(of_1b(1), 140 * record::kGiB);
-  CHECK(fits(advice));
-  CHECK(advice.switches.empty());
+  CHECK(advice.fits());
+  CHECK(advice.sets.empty());
   CHECK_FALSE(advice.why_formula.empty());
 }
 
@@ -87,11 +85,12 @@ TEST_CASE("the step fits with the advised switches, and does not fit with one fe
   const record::Params params = of_1b(8);
   const record::Bytes memory = 40 * record::kGiB;
   const Advice advice = advised(params, memory);
-  REQUIRE(fits(advice));
-  REQUIRE(advice.switches.size() >= 2);
-  CHECK_FALSE(experiments::refused_combination(advice.params));
-  record::Bytes before = advice.before;
-  for (const AdvisedSwitch& each : advice.switches) {
+  REQUIRE(advice.fits());
+  const AdvisedSet& first = advice.sets.front();
+  REQUIRE(first.switches.size() >= 2);
+  CHECK_FALSE(experiments::refused_combination(first.params));
+  record::Bytes before = advice.fit.reserved;
+  for (const experiments::AdvisedSwitch& each : first.switches) {
     CHECK(each.bytes <= before);
     before = each.bytes;
   }
@@ -101,7 +100,7 @@ TEST_CASE("the step fits with the advised switches, and does not fit with one fe
     CAPTURE(alone.id);
     const auto one = experiments::turned_on(alone, params);
     if (!one || experiments::refused_combination(*one)) continue;
-    CHECK_FALSE((fits(advised(*one, memory)) && advised(*one, memory).switches.empty()));
+    CHECK_FALSE((advised(*one, memory).sets.empty() && advised(*one, memory).fits()));
   }
 }
 
@@ -109,34 +108,52 @@ TEST_CASE("a property named by --keep is not given up") {
   for (const GivenUp may :
        {GivenUp{.speed = false}, GivenUp{.exactness = false}, GivenUp{.speed = false, .exactness = false}}) {
     const Advice advice = advised(of_1b(8), 40 * record::kGiB, may);
-    for (const AdvisedSwitch& each : advice.switches) {
-      CAPTURE(each.what->id);
-      CHECK((may.speed || !each.what->cost.speed));
-      CHECK((may.exactness || !each.what->cost.exactness));
-    }
+    REQUIRE_FALSE(advice.sets.empty());
+    for (const AdvisedSet& set : advice.sets)
+      for (const experiments::AdvisedSwitch& each : set.switches) {
+        CAPTURE(each.what->id);
+        CHECK((may.speed || !each.what->cost.speed));
+        CHECK((may.exactness || !each.what->cost.exactness));
+      }
   }
   // Only fused kernels, the fused loss and the optimizer step in the backward pass cost neither speed nor exactness.
   const Advice free_ones = advised(of_1b(8), 40 * record::kGiB, {.speed = false, .exactness = false});
-  CHECK_FALSE(fits(free_ones));
-  CHECK(ids(free_ones).contains("flce"));
+  CHECK_FALSE(free_ones.fits());
+  CHECK(switches_of(free_ones.sets.front()).contains(experiments::find_technique("flce")));
 }
 
 TEST_CASE("free switches come first, and micro-batches keep the number of sequences") {
   const Advice advice = advised(of_1b(32), 60 * record::kGiB);
-  int last = 0;
-  for (const AdvisedSwitch& each : advice.switches) {
-    const int cost = 2 * each.what->cost.exactness + each.what->cost.speed;
-    CHECK(cost >= last);
-    last = cost;
+  REQUIRE_FALSE(advice.sets.empty());
+  for (const AdvisedSet& set : advice.sets) {
+    int last = 0;
+    for (const experiments::AdvisedSwitch& each : set.switches) {
+      const int cost = 2 * each.what->cost.exactness + each.what->cost.speed;
+      CHECK(cost >= last);
+      last = cost;
+    }
+    CHECK(set.params.integer("batch") * set.params.integer("accumulate") == 32);
   }
-  CHECK(advice.params.integer("batch") * advice.params.integer("accumulate") == 32);
 }
 
 TEST_CASE("the smallest set is reported if no set fits") {
   const Advice advice = advised(of_1b(64), record::kGiB / 4);
-  CHECK_FALSE(fits(advice));
-  REQUIRE_FALSE(advice.switches.empty());
-  CHECK(advice.switches.back().bytes < advice.before / 4);
+  CHECK_FALSE(advice.fits());
+  REQUIRE(advice.sets.size() == 1);
+  REQUIRE_FALSE(advice.sets.front().switches.empty());
+  CHECK(advice.sets.front().switches.back().bytes < advice.fit.reserved / 4);
+}
+
+TEST_CASE("several sets fit, and none contains another") {
+  const Advice advice = advised(of_1b(8), 40 * record::kGiB);
+  REQUIRE(advice.sets.size() > 1);
+  for (const AdvisedSet& set : advice.sets) {
+    CHECK(set.fits());
+    for (const AdvisedSet& other : advice.sets) {
+      const auto a = switches_of(set), b = switches_of(other);
+      if (&set != &other) CHECK_FALSE(std::ranges::includes(a, b));
+    }
+  }
 }
 
 TEST_CASE("headroom advise prints switches, reasons and a command, and exits with 4 if no set fits") {
@@ -169,8 +186,11 @@ TEST_CASE("headroom advise prints switches, reasons and a command, and exits wit
   REQUIRE(document.exit_code == 0);
   const auto json = nlohmann::json::parse(document.out);
   CHECK(json["verdict"] == "fits");
-  CHECK(json["switches"].size() >= 1);
-  CHECK(json["switches"].back()["bytes_after"] <= json["usable_bytes"]);
+  REQUIRE(json["sets"].size() > 1);
+  for (const auto& set : json["sets"]) {
+    REQUIRE(set["switches"].size() >= 1);
+    CHECK(set["switches"].back()["bytes_after"] <= json["usable_bytes"]);
+  }
   CHECK(on("H200", {"--set", "precision=bf16", "--set", "loss=flce"}).out.find("fits on H200") != std::string::npos);
   CHECK(on("1GiB").exit_code == 4);
   const tests::Ran wrong = on("RTX 4090", {"--keep", "time"});

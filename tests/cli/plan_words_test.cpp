@@ -213,7 +213,7 @@ TEST_CASE("plan and advise compare a step with the same number of the card") {
   const json advice = json::parse(headroom_without_engine(asked).out);
   CHECK(advice["usable_bytes"] == usable);
   CHECK(advice["bytes_before"] == step_of(step)["cards"][0]["reserved_bytes"]);
-  if (advice["verdict"] == "fits") CHECK(advice["switches"].back()["bytes_after"] <= usable);
+  if (advice["verdict"] == "fits") CHECK(advice["sets"][0]["switches"].back()["bytes_after"] <= usable);
 }
 
 TEST_CASE("a plan's table has one unit, with the digits of its smallest card") {

@@ -70,10 +70,10 @@ record::Result<AdviseAsked> advise_asked(const AdviseOptions& options) {
   return asked;
 }
 
-std::string command_of(const Advice& advice) {
+std::string command_of(const Params& params) {
   std::string command = "headroom run train_step";
-  for (const auto& [key, value] : advice.params.to_map()) {
-    const Params usual(advice.params.schema());
+  for (const auto& [key, value] : params.to_map()) {
+    const Params usual(params.schema());
     if (value != usual.as_text(key)) command += fmt::format(" --set {}={}", key, value);
   }
   return command;
@@ -87,11 +87,11 @@ std::string not_known(const Advice& advice) {
       links ? "how much of a step the ranks wait for each other's bytes, " : "");
 }
 
-std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) {
+std::string switches_text(const AdvisedSet& set, const lessons::ShownUnit& unit) {
   std::vector<std::vector<std::string>> rows{
       {"", "turn on", "gives up", "in the report's order", "a step takes", "then takes"}};
   int number = 0;
-  for (const AdvisedSwitch& each : advice.switches) {
+  for (const experiments::AdvisedSwitch& each : set.switches) {
     const std::string time = each.what->cost.time();
     rows.push_back({std::to_string(++number), each.what->label, std::string(each.what->cost.given_up()),
                     each.what->report_place.empty() ? "-" : each.what->report_place,
@@ -99,7 +99,7 @@ std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) 
   }
   std::string text = text_table(rows, 4);
   text += "\n";
-  for (const AdvisedSwitch& each : advice.switches)
+  for (const experiments::AdvisedSwitch& each : set.switches)
     text += fmt::format("  {}: {}\n", each.what->label, each.what->reason);
   return text;
 }
@@ -117,26 +117,38 @@ std::string not_enough_text(const predict::Fit& fit, const lessons::ShownUnit& u
                      table_bytes(fit.reserved - fit.limit, unit));
 }
 
+// "Or: fused linear cross entropy, four micro-batches: 20.10 GiB."; empty if there is one set.
+std::string other_sets_text(const Advice& advice, const lessons::ShownUnit& unit) {
+  std::string text;
+  for (std::size_t i = 1; i < advice.sets.size(); ++i) {
+    const AdvisedSet& set = advice.sets[i];
+    text += fmt::format("  Or: {}: {}.\n", experiments::labels_of(set), table_bytes(set.fit.reserved, unit));
+  }
+  return text;
+}
+
 std::string advice_text(const Advice& advice, const PlannedCard& card) {
-  const lessons::ShownUnit unit = table_unit(std::max(advice.before, card.memory));
-  const std::string before = table_bytes(advice.before, unit);
-  const bool fits = advice.fit.verdict == predict::Verdict::kFits;
-  if (fits && advice.switches.empty())
+  const lessons::ShownUnit unit = table_unit(std::max(advice.fit.reserved, card.memory));
+  const std::string before = table_bytes(advice.fit.reserved, unit);
+  if (advice.fits() && advice.sets.empty())
     return fmt::format("It already fits on {}: a step takes {}, and {}. No switch is needed.\n", card.name, before,
                        usable_text(card, unit));
   std::string text = fmt::format("A step takes {}, and {}.\n", before, usable_text(card, unit));
-  if (advice.switches.empty()) return text + "No allowed switch makes it smaller.\n";
-  text += fits ? "The cheapest switches that make it fit, in this order:\n\n" : not_enough_text(advice.fit, unit);
-  text += switches_text(advice, unit);
+  if (advice.sets.empty()) return text + "No allowed switch makes it smaller.\n";
+  const AdvisedSet& first = advice.sets.front();
+  text +=
+      first.fits() ? "The cheapest switches that make it fit, in this order:\n\n" : not_enough_text(first.fit, unit);
+  text += switches_text(first, unit);
+  text += other_sets_text(advice, unit);
   text += "\n  Times: on an H200, Llama 3.2 1B with 4 × 1,024 tokens, one technique at a time.\n";
   for (const std::string_view step : experiments::report_steps_left_out(advice.params))
     text += fmt::format("  Also in the report's order, but left out because it needs several GPUs: {}.\n", step);
-  return text + fmt::format("  {}\n\n  Try it: {}\n", not_known(advice), command_of(advice));
+  return text + fmt::format("  {}\n\n  Try it: {}\n", not_known(advice), command_of(first.params));
 }
 
-json advice_json(const Advice& advice, const PlannedCard& card) {
+json switches_json(const AdvisedSet& set) {
   json switches = json::array();
-  for (const AdvisedSwitch& each : advice.switches)
+  for (const experiments::AdvisedSwitch& each : set.switches)
     switches.push_back({{"id", each.what->id},
                         {"label", each.what->label},
                         {"settings", each.what->settings},
@@ -147,16 +159,25 @@ json advice_json(const Advice& advice, const PlannedCard& card) {
                         {"report_order", each.what->report_place},
                         {"step_time_ratio", each.what->cost.times > 0 ? json(each.what->cost.times) : json()},
                         {"bytes_after", each.bytes}});
+  return switches;
+}
+
+json advice_json(const Advice& advice, const PlannedCard& card) {
+  json sets = json::array();
+  for (const AdvisedSet& set : advice.sets)
+    sets.push_back({{"switches", switches_json(set)},
+                    {"verdict", predict::key_of(set.fit.verdict)},
+                    {"bytes", set.fit.reserved},
+                    {"command", command_of(set.params)}});
   return {{"card", card.name},
           {"usable_bytes", usable_bytes(card)},
           {"margin_bytes", card.process.margin},
-          {"bytes_before", advice.before},
-          {"verdict", predict::key_of(advice.fit.verdict)},
-          {"switches", switches},
+          {"bytes_before", advice.fit.reserved},
+          {"verdict", predict::key_of(advice.best().verdict)},
+          {"sets", sets},
           {"by_closed_form", advice.why_formula},
           {"report_steps_left_out", experiments::report_steps_left_out(advice.params)},
-          {"not_known", not_known(advice)},
-          {"command", command_of(advice)}};
+          {"not_known", not_known(advice)}};
 }
 
 record::Result<ExitCode> advise_on(const AdviseOptions& options) {
@@ -166,7 +187,7 @@ record::Result<ExitCode> advise_on(const AdviseOptions& options) {
   if (auto usable = check_planned(asked.value().params, session.engine()); !usable) return usable.error();
   const InterruptGuard guard;
   StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
-  const auto advice = advise(asked.value().params, asked.value().card, asked.value().may, planner);
+  const auto advice = Advisor(asked.value().params, asked.value().card, asked.value().may).advise(planner);
   if (!advice) return ExitCode::kInterrupted;
   if (!advice->refusal.empty()) return Error{advice->refusal, ErrorKind::kRefused};
   say_what_is_taken(asked.value().params, options, options.batch.has_value(), options.seq.has_value());
@@ -177,7 +198,7 @@ record::Result<ExitCode> advise_on(const AdviseOptions& options) {
     put_json(advice_json(*advice, asked.value().card));
   else
     put(advice_text(*advice, asked.value().card));
-  return advice->fit.verdict == predict::Verdict::kFits ? ExitCode::kDone : ExitCode::kOutOfMemory;
+  return advice->fits() ? ExitCode::kDone : ExitCode::kOutOfMemory;
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/experiments/advice.h"
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/switch_search.h"
 #include "demos/experiments/technique_table.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
@@ -22,8 +22,6 @@ using experiments::Technique;
 using predict::Verdict;
 using record::Bytes;
 using record::Params;
-
-constexpr std::size_t kMostSwitches = 3;  // in the cheapest recipe; few enough to search while a slider moves
 
 struct Recipe {
   std::string head;
@@ -70,20 +68,16 @@ Recipe report_recipe(const Params& start, const CardLimit& card) {
   return recipe;
 }
 
-// Searches like the advisor, by closed form alone.
+// The advisor's first set, judged by closed form.
 Recipe cheapest(const Params& start, const CardLimit& card) {
   Recipe recipe{.head = "The cheapest switches"};
-  recipe.enough = fit_of(start, card).verdict == Verdict::kFits;
-  if (recipe.enough) return recipe;
-  // Sets that give up exactness, as most do, are tried last.
-  for (const experiments::GivenUp& may : {experiments::GivenUp{.speed = false, .exactness = false},
-                                          experiments::GivenUp{.exactness = false}, experiments::GivenUp{}})
-    for (const experiments::SwitchSet& each : experiments::switch_sets(start, may, kMostSwitches)) {
-      if (predict::fit_of_closed_form(each.bytes, card.memory, card.process, false).verdict != Verdict::kFits) continue;
-      recipe.enough = true;
-      recipe.switches = experiments::in_order(each.switches);
-      return recipe;
-    }
+  experiments::AdviceSearch search(start, card.process.margin, {});
+  search.advance([&](const Params& params) { return experiments::Judged{.fit = fit_of(params, card)}; });
+  recipe.enough = search.start().fit.verdict == Verdict::kFits;
+  if (recipe.enough || search.sets().empty()) return recipe;
+  const experiments::AdvisedSet& first = search.sets().front();
+  recipe.enough = first.fits();
+  for (const experiments::AdvisedSwitch& each : first.switches) recipe.switches.push_back(each.what);
   return recipe;
 }
 
