@@ -21,7 +21,7 @@ const predict::Card* card_named(std::string_view words) {
 CardLimit card_limit(const View& view, const record::Params& train_step) {
   if (view.card) return *view.card;
   const record::Bytes set = train_step.has("cap") ? train_step.integer("cap") : 0;
-  const record::Bytes memory = set > 0 ? set : 24 * record::kGiB;
+  const record::Bytes memory = set > 0 ? set : kUsualCard;
   return {short_bytes(memory), memory};
 }
 

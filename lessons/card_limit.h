@@ -13,6 +13,9 @@ namespace headroom::lessons {
 // The card that `words` name, separated by blanks or underscores; null if none or several match.
 const predict::Card* card_named(std::string_view words);
 
+// The memory of a card if none is known.
+inline constexpr record::Bytes kUsualCard = 24 * record::kGiB;
+
 // The view's card, else the limit in `train_step`, else 24 GiB. Only the view's card counts process bytes.
 CardLimit card_limit(const View& view, const record::Params& train_step);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/cli/command.h"
+#include "app/common/plan/card_words.h"
 #include "app/common/plan/step_plan.h"
 #include "app/common/session.h"
 #include "demos/record/result.h"

@@ -110,6 +110,7 @@ Settings settings_from(const json& object, std::vector<std::string>& refused) {
     const bool known = value == "light" || value == "dark" || value == "high_contrast";
     return known && take_text(value, settings.theme);
   });
+  reading.key("card", "each page has its own card", [&](const json& value) { return take_text(value, settings.card); });
   const std::string scales =
       fmt::format("use a number from {} to {}; the nearest is used now", kMinFontScale, kMaxFontScale);
   reading.key("font_scale", scales, [&](const json& value) {
@@ -194,6 +195,7 @@ void SettingsFile::save(const Settings& settings) {
   json object = read_object(path_);
   if (!object.is_object()) object = json::object();
   if (settings.page != before.page) object["page"] = settings.page;
+  if (settings.card != before.card) object["card"] = settings.card;
   if (settings.step < 0)
     object.erase("step");
   else if (settings.step != before.step)

@@ -27,6 +27,7 @@ struct Settings {
   double font_scale = 1;
   std::map<std::string, PageMemory> pages{};  // by id; only pages with entries
   int step = -1;                              // step of Read more on that page, from 0; −1: before Read more
+  std::string card{};                         // that the reader chose: a name or a size; empty: each page's own
 
   bool operator==(const Settings&) const = default;
 };

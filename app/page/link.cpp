@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/plan/card_words.h"
 #include "app/page/page_facts.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
@@ -21,7 +22,7 @@ using lessons::Setting;
 using record::ParamRole;
 using record::ParamSpec;
 
-constexpr std::string_view kScheme = "headroom:";
+constexpr std::string_view kScheme = "headroom:", kCard = "card";
 
 std::string encoded(std::string_view text) {
   std::string code;
@@ -82,37 +83,6 @@ bool is_state(const ParamSpec& spec) {
          (spec.role != ParamRole::kRun || spec.key == "cap" || spec.key == "device");
 }
 
-// The stored run that the page opens with, or null.
-const record::Recording* first_run(const PageModel& page) {
-  const std::vector<RunOnShow>& runs = page.runs().all();
-  if (!page.control().demo().trains || runs.empty() || runs.front().from != RunOnShow::From::kPage) return nullptr;
-  const record::Recording& run = *runs.front().recording;
-  return run.sweep_points().empty() && !run.info().params.empty() ? &run : nullptr;
-}
-
-// Initial settings, the same on every machine.
-record::Params begin_of(const PageModel& page) {
-  record::Params begin = lessons::settings_of(page.page());
-  const record::Recording* const run = first_run(page);
-  if (run == nullptr) return begin;
-  const record::Params made = record::Params::known_of(begin.schema(), run->info().params);
-  for (const ParamSpec& spec : made.schema())
-    if (spec.role != ParamRole::kRun) (void)begin.set(spec.key, std::string_view(made.as_text(spec.key)));
-  const bool limited = run->info().cap > 0 && run->outcome() && run->outcome()->out_of_memory;
-  (void)begin.set("cap", std::string_view(std::to_string(limited ? run->info().cap : 0)));
-  (void)begin.set("device", record::setting_of(run->info().device));
-  return begin;
-}
-
-std::string key_of_device(const PageModel& page) { return std::string(record::setting_of(device_of(page))); }
-
-// Resolves "auto", which may mean another device on another machine.
-std::string value_of(const PageModel& page, const ParamSpec& spec) {
-  const std::string value = page.settings().as_text(spec.key);
-  if (spec.key != "device" || value != "auto" || first_run(page) == nullptr) return value;
-  return key_of_device(page);
-}
-
 // Resets conflicting settings, the last ones first.
 void leave_out_conflicts(record::Params& wanted, std::vector<Setting> taken, const record::Params& begin,
                          std::vector<std::string>& refused) {
@@ -128,6 +98,19 @@ void leave_out_conflicts(record::Params& wanted, std::vector<Setting> taken, con
   }
 }
 
+// A page without a setting of that name has a card.
+bool names_card(const PageModel& page, const Setting& each) { return each.key == kCard && !page.settings().has(kCard); }
+
+void apply_card(const Link& link, PageModel& page, std::vector<std::string>& refused) {
+  for (const Setting& each : link.settings) {
+    if (!names_card(page, each)) continue;
+    if (const auto card = table_card(each.value); card)
+      page.choose_card(card.value());
+    else
+      refused.push_back(card.error().message);
+  }
+}
+
 void apply_settings(const Link& link, PageModel& page, std::vector<std::string>& refused) {
   if (!link.state) return;
   if (const std::string& why = page.control().fixed_settings(); !why.empty()) {
@@ -140,6 +123,7 @@ void apply_settings(const Link& link, PageModel& page, std::vector<std::string>&
     if (is_state(spec)) (void)wanted.set(spec.key, std::string_view(begin.as_text(spec.key)));
   std::vector<Setting> taken;
   for (const Setting& each : link.settings) {
+    if (names_card(page, each)) continue;
     const record::Status set = wanted.set(each.key, std::string_view(each.value));
     if (set)
       taken.push_back(each);
@@ -148,7 +132,7 @@ void apply_settings(const Link& link, PageModel& page, std::vector<std::string>&
   }
   leave_out_conflicts(wanted, taken, begin, refused);
   if (first_run(page) != nullptr && page.settings().as_text("device") == "auto" &&
-      wanted.as_text("device") == key_of_device(page))
+      wanted.as_text("device") == record::setting_of(device_of(page)))
     (void)wanted.set("device", "auto");
   page.adopt(wanted);
 }
@@ -200,6 +184,9 @@ std::string link_to(const PageModel& page, int step) {
     if (std::string value = value_of(page, spec);
         is_state(spec) && page.settings().in_use(spec.key) && value != begin.as_text(spec.key))
       settings.push_back({std::string(spec.key), std::move(value)});
+  if (const predict::Card* const card = chosen_card(page);
+      card != nullptr && card != lessons::card_named(page.page().card))
+    settings.push_back({std::string(kCard), card->name});
   const record::Params defaults(page.figures().shown().schema);
   for (const ParamSpec& spec : defaults.schema())
     if (std::string value = page.figures().params().as_text(spec.key); value != defaults.as_text(spec.key))
@@ -207,13 +194,15 @@ std::string link_to(const PageModel& page, int step) {
   std::string text = std::string(kScheme) + encoded(page.page().id);
   if (step >= 0) text += fmt::format("/{}", step + 1);
   text += as_text(settings);
-  if (page.figures().tab() > 0 || !of_figure.empty()) text += "#" + encoded(page.figures().shown().id) + as_text(of_figure);
+  if (page.figures().tab() > 0 || !of_figure.empty())
+    text += "#" + encoded(page.figures().shown().id) + as_text(of_figure);
   return text;
 }
 
 std::vector<std::string> apply(const Link& link, PageModel& page) {
   std::vector<std::string> refused = link.refused;
   apply_settings(link, page, refused);
+  apply_card(link, page, refused);
   apply_figure(link, page, refused);
   const std::size_t steps = page.page().more.size();
   if (link.step >= static_cast<int>(steps))

@@ -3,7 +3,7 @@
 //     headroom:PAGE[/STEP][?KEY=VALUE&…][#FIGURE[?KEY=VALUE&…]]
 //     headroom:schedule/2?batch=8&checkpointing=layer#checkpoint_schedule?frame=3
 //
-// STEP counts the steps of Read more from 1. Settings that a link omits have the page's initial values. A page's name
+// KEY is a setting, or "card". STEP counts the steps of Read more from 1. Settings that a link omits have the page's initial values. A page's name
 // alone leaves the page as it is. Special characters are escaped: %26 is "&".
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/common/plan/card_words.h"
 #include "app/common/plan/evidence.h"
 #include "demos/experiments/attention_taken.h"
 #include "demos/experiments/combinations.h"
@@ -34,10 +35,7 @@ std::optional<PlannedCard> memory_of_cpu(const PageModel& page) {
 
 std::optional<PlannedCard> gpu_of(const PageModel& page) {
   const auto of_gpu = [](const std::string& name, record::Bytes memory, const auto& facts) {
-    return PlannedCard{.name = name,
-                       .memory = memory,
-                       .process = predict::process_bytes(name),
-                       .compute_capability = experiments::capability_in(facts)};
+    return app::planned_card(name, memory, experiments::capability_in(facts));
   };
   if (const protocol::DeviceFacts* const here = device_here(page.control().backend(), record::DeviceKind::kGpu))
     return of_gpu(here->name, here->memory, page.control().backend()->facts());
@@ -52,10 +50,7 @@ std::optional<PlannedCard> gpu_of(const PageModel& page) {
 
 // The card's memory must be known.
 PlannedCard planned_card(const predict::Card& card) {
-  return {.name = card.name,
-          .memory = *card.memory,
-          .process = predict::process_bytes(card.name),
-          .compute_capability = card.compute_capability};
+  return app::planned_card(card.name, *card.memory, card.compute_capability);
 }
 
 std::int64_t gpus_of(const backend::Backend* machine) {
@@ -116,13 +111,16 @@ std::string why_not_here(const PageModel& page) {
 
 bool runs_here(const PageModel& page) { return why_not_here(page).empty(); }
 
+record::Params begin_here(const lessons::Page& page) {
+  record::Params here = lessons::settings_of(page);
+  for (const lessons::Setting& setting : page.here) (void)here.set(setting.key, std::string_view(setting.value));
+  return here;
+}
+
 record::Params settings_here(const PageModel& page) {
   const record::Params& now = page.settings();
-  record::Params here(now.schema());
-  for (const auto& settings : {page.page().settings, page.page().here})
-    for (const lessons::Setting& setting : settings) (void)here.set(setting.key, std::string_view(setting.value));
-  if (page.runs().empty()) return here;
-  const record::Params begin = record::Params::known_of(now.schema(), page.runs()[0].recording->info().params);
+  record::Params here = begin_here(page.page());
+  const record::Params begin = begin_of(page);
   for (const record::ParamSpec& spec : now.schema()) {
     if (spec.role != record::ParamRole::kTechnique || now.as_text(spec.key) == begin.as_text(spec.key)) continue;
     record::Params with = here;
@@ -201,7 +199,10 @@ std::optional<PlannedCard> card_of(const PageModel& page) {
     return PlannedCard{.name = "a limit of " + record::format_bytes(limit), .memory = limit, .process = {}};
   if (device_of(page) == record::DeviceKind::kCpu) return memory_of_cpu(page);
   const predict::Card* const chosen = page.verdict().chosen_card();
-  return chosen != nullptr ? planned_card(*chosen) : gpu_of(page);
+  if (chosen != nullptr) return planned_card(*chosen);
+  const auto gpu = gpu_of(page);
+  if (gpu || page.page().in_course) return gpu;
+  return planned_card(predict::card_of_size(lessons::kUsualCard));
 }
 
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page) {
@@ -243,6 +244,7 @@ bool shows_run(const lessons::Page& page, const record::Recording& recording) {
 }
 
 const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording) {
+  if (course.bench() != nullptr && shows_run(*course.bench(), recording)) return course.bench();
   for (const lessons::Page* const page : course.pages())
     if (shows_run(*page, recording)) return page;
   return nullptr;
@@ -259,16 +261,43 @@ bool decides_work(const record::ParamSpec& spec) {
   return spec.role != record::ParamRole::kRun || spec.file == record::FileUse::kCheckpoint;
 }
 
+const record::Recording* first_run(const PageModel& page) {
+  const std::vector<RunOnShow>& runs = page.runs().all();
+  if (!trains(page) || runs.empty() || runs.front().from != RunOnShow::From::kPage) return nullptr;
+  const record::Recording& run = *runs.front().recording;
+  return run.sweep_points().empty() && !run.info().params.empty() ? &run : nullptr;
+}
+
+record::Params begin_of(const PageModel& page) {
+  record::Params begin = lessons::settings_of(page.page());
+  const record::Recording* const run = first_run(page);
+  if (run == nullptr) return begin;
+  const record::Params made = record::Params::known_of(begin.schema(), run->info().params);
+  for (const record::ParamSpec& spec : made.schema())
+    if (spec.role != record::ParamRole::kRun) (void)begin.set(spec.key, std::string_view(made.as_text(spec.key)));
+  const bool limited = run->info().cap > 0 && run->outcome() && run->outcome()->out_of_memory;
+  (void)begin.set("cap", std::string_view(std::to_string(limited ? run->info().cap : 0)));
+  (void)begin.set("device", record::setting_of(run->info().device));
+  return begin;
+}
+
+std::string value_of(const PageModel& page, const record::ParamSpec& spec) {
+  const std::string value = page.settings().as_text(spec.key);
+  if (spec.key != "device" || value != "auto" || first_run(page) == nullptr) return value;
+  return std::string(record::setting_of(device_of(page)));
+}
+
 std::map<std::string, std::string> changes_of(const PageModel& page) {
   std::map<std::string, std::string> changes;
-  if (!left_the_begin(page)) return changes;
-  const record::Params& now = page.settings();
-  const record::Params begin = record::Params::known_of(now.schema(), page.runs()[0].recording->info().params);
+  if (page.page().in_course && !left_the_begin(page)) return changes;
+  const record::Params begin = begin_of(page);
   for (const record::ParamSpec& spec : begin.schema())
-    if (decides_work(spec) && now.as_text(spec.key) != begin.as_text(spec.key))
-      changes[std::string(spec.key)] = now.as_text(spec.key);
+    if (const std::string value = value_of(page, spec); travels(spec) && value != begin.as_text(spec.key))
+      changes[std::string(spec.key)] = value;
   return changes;
 }
+
+bool travels(const record::ParamSpec& spec) { return decides_work(spec) || spec.key == "cap" || spec.key == "device"; }
 
 std::vector<int> evidence_of(const PageModel& page) {
   std::vector<int> found;
@@ -299,6 +328,12 @@ void toggle_pin(PageModel& page) { page.run_a().toggle(can_pin(page) ? page.on_s
 
 bool awaits_prediction(const PageModel& page) { return page.shows_prediction() && page.forecast().is_late(); }
 
+record::Params with_set(const PageModel& page, const AdvisedSet& set) {
+  record::Params with = set.params;
+  (void)with.set("cap", std::string_view(page.settings().as_text("cap")));
+  return with;
+}
+
 void turn(PageModel& page, const WayOut& way) {
   if (!way.turned) return;
   page.verdict().note_turned(way, page.settings());
@@ -310,14 +345,18 @@ void turn_last(PageModel& page) {
   if (const WayOut* const way = page.verdict().last_turned(); way != nullptr) turn(page, *way);
 }
 
-void preview(PageModel& page, std::span<const lessons::Setting> changes) {
+std::optional<record::Params> with_changes(const PageModel& page, std::span<const lessons::Setting> changes) {
   record::Params wanted = page.settings();
   for (const lessons::Setting& change : changes)
-    if (!wanted.has(change.key) || !wanted.set(change.key, std::string_view(change.value))) changes = {};
-  if (changes.empty() || page.forecast().planner() == nullptr || !has_verdict(page) || wanted == page.settings())
+    if (!wanted.has(change.key) || !wanted.set(change.key, std::string_view(change.value))) return std::nullopt;
+  return wanted;
+}
+
+void preview(PageModel& page, const std::optional<record::Params>& wanted) {
+  if (!wanted || page.forecast().planner() == nullptr || !has_verdict(page) || *wanted == page.settings())
     page.forecast().drop_preview();
-  else if (!page.forecast().has_preview_for(wanted))
-    page.forecast().preview(wanted, planned(page, wanted));
+  else if (!page.forecast().has_preview_for(*wanted))
+    page.forecast().preview(*wanted, planned(page, *wanted));
 }
 
 lessons::FigureData figure_among_words(const PageModel& page, const lessons::FigureBlock& block, int columns) {

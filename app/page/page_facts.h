@@ -33,7 +33,9 @@ record::DeviceKind device_of(const PageModel& page);
 // Why this machine cannot run these settings, without the full stop, so that a run uses settings_here(). Empty: it can.
 std::string why_not_here(const PageModel& page);
 bool runs_here(const PageModel& page);
-// The page's settings for this machine, with the reader's techniques.
+// The page's settings for a machine without a GPU that holds the run.
+record::Params begin_here(const lessons::Page& page);
+// The same with the reader's techniques.
 record::Params settings_here(const PageModel& page);
 // Why there is no engine, in one sentence with the cure.
 std::string why_no_engine(const PageModel& page);
@@ -70,10 +72,19 @@ bool has_gpu(const backend::Backend* machine);
 // Null: none, or hidden by the question.
 const StepPlan* plan_of(const PageModel& page);
 
-// Differences of the settings from the page's first run.
+// The stored run that the page opens with, or null.
+const record::Recording* first_run(const PageModel& page);
+// Initial settings, the same on every machine.
+record::Params begin_of(const PageModel& page);
+// A setting as text. The device "auto", which may mean another one elsewhere, is named.
+std::string value_of(const PageModel& page, const record::ParamSpec& spec);
+// True if the settings differ from those of the page's first run.
 bool left_the_begin(const PageModel& page);
+// Settings that differ from begin_of(), without files other than a checkpoint.
 std::map<std::string, std::string> changes_of(const PageModel& page);
 bool decides_work(const record::ParamSpec& spec);  // changes the step's computation
+// Part of a set of settings: all but files, lengths and seeds of a run.
+bool travels(const record::ParamSpec& spec);
 
 // Slider marks: runs that differ from the settings only in `key`.
 const std::vector<SettingMark>& marks_of(PageModel& page, std::string_view key);
@@ -84,7 +95,7 @@ std::optional<double> estimated_trial_seconds(const PageModel& page);
 
 // True if the page runs the recording's demo and has a figure for such a run, sweep or ladder.
 bool shows_run(const lessons::Page& page, const record::Recording& recording);
-// The course's first page for which shows_run() is true.
+// The bench or the course's first page, if shows_run() is true for it.
 const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording);
 std::vector<int> evidence_of(const PageModel& page);  // indices of runs with these settings
 bool shows_evidence(const PageModel& page);           // the shown run is one of them
@@ -93,10 +104,14 @@ bool can_pin(const PageModel& page);
 void toggle_pin(PageModel& page);
 bool awaits_prediction(const PageModel& page);  // the shown prediction is outdated
 
+// The page's settings with an advised set of switches.
+record::Params with_set(const PageModel& page, const AdvisedSet& set);
 void turn(PageModel& page, const WayOut& way);
 void turn_last(PageModel& page);
-// `changes`: of the link under the mouse, or empty. Call once per frame.
-void preview(PageModel& page, std::span<const lessons::Setting> changes);
+// The page's settings with those of a link; empty if the page lacks one or refuses it.
+std::optional<record::Params> with_changes(const PageModel& page, std::span<const lessons::Setting> changes);
+// `wanted`: the settings under the mouse, drawn as a line. Call once per frame.
+void preview(PageModel& page, const std::optional<record::Params>& wanted);
 lessons::FigureData figure_among_words(const PageModel& page, const lessons::FigureBlock& block, int columns);
 void show_figure(PageModel& page, const lessons::FigureBlock& block);
 void trace(PageModel& page, double now);  // runs with tracing

@@ -23,9 +23,13 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
       figures_(page) {
   if (question_.hides() && !page.question->figure.empty())
     figures_.show_tab(static_cast<int>(std::ranges::find(page.figures, page.question->figure) - page.figures.begin()));
-  preset(settings_here(*this));
+  preset(page.in_course ? begin_here(page) : lessons::settings_of(page));
   for (auto& recording : sources.stored) add_run(std::move(recording), RunOnShow::From::kPage);
-  if (sources.given != nullptr) show_given(std::move(sources.given));
+  if (sources.given != nullptr) {
+    runs_.note_given();
+    open_run(std::move(sources.given));
+  }
+  if (!page.in_course && runs_.empty()) show_settings();
   follow_ladder();
   put_numbers();
 }
@@ -54,6 +58,7 @@ bool PageModel::poll(double now, bool news) {
   changed = follow_planner() || changed;
   changed = follow_ladder() || changed;
   changed = follow_verdict(news) || changed;
+  changed = follow_make_fit() || changed;
   changed = follow_task(news) || changed;
   changed = forecast_.note_time(now) || changed;
   if (question_.state() == Question::State::kWaiting) settle_question();
@@ -78,8 +83,8 @@ void PageModel::add_run(std::shared_ptr<const record::Recording> recording, RunO
 }
 
 // Without a training step, all settings come from the run.
-void PageModel::show_given(std::shared_ptr<const record::Recording> recording) {
-  runs_.note_given();
+void PageModel::open_run(std::shared_ptr<const record::Recording> recording) {
+  if (question_.hides()) question_.skip();
   show_run(runs_.add(std::move(recording), RunOnShow::From::kEarlierStart));
   if (!has_step_settings(*this)) control_.show_params(runs_.shown_run()->recording->info().params);
 }
@@ -200,6 +205,19 @@ bool PageModel::follow_verdict(bool news) {
                           .why_formula = forecast_.why_none(),
                           .own_keys = switches.first(std::min<std::size_t>(switches.size(), 1)),
                           .keeps_ways = history_.holding()});
+}
+
+bool PageModel::follow_make_fit() {
+  if (!make_fit_.take_look() || !has_verdict(*this) || history_.holding()) return false;
+  const std::optional<PlannedCard> on = card_of(*this);
+  if (!on) return false;
+  const bool by_formula = forecast_.planner() == nullptr;
+  record::Params without_limit = settings();  // the card is the limit
+  (void)without_limit.set("cap", "0");
+  return make_fit_.follow({.settings = std::move(without_limit),
+                           .card = *on,
+                           .service = by_formula ? nullptr : forecast_.service(),
+                           .why_formula = forecast_.why_none()});
 }
 
 void PageModel::choose_card(const predict::Card* card) {

@@ -11,6 +11,7 @@
 #include "app/page/figure_on_show.h"
 #include "app/page/forecast.h"
 #include "app/page/ladder.h"
+#include "app/page/make_fit.h"
 #include "app/page/question.h"
 #include "app/page/run_control.h"
 #include "app/page/runs.h"
@@ -71,6 +72,7 @@ class PageModel {
   const Verdict& verdict() const { return verdict_; }
   FigureOnShow& figures() { return figures_; }
   const FigureOnShow& figures() const { return figures_; }
+  MakeFit& make_fit() { return make_fit_; }
   const SettingsHistory& history() const { return history_; }
   Ladder& ladder() { return *ladder_; }
   const Ladder& ladder() const { return *ladder_; }
@@ -101,6 +103,8 @@ class PageModel {
   // `base`: a candidate for run A, see RunA::add_base().
   void add_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from, std::string_view name = {},
                bool base = false);
+  // Shows a reader's recording, with its settings.
+  void open_run(std::shared_ptr<const record::Recording> recording);
   // `show`: switches to a figure of sweeps.
   void take_sweep(std::shared_ptr<const record::Recording> recording, bool show);
   void forget(int index);  // one of the reader's runs
@@ -131,7 +135,6 @@ class PageModel {
   void show_settings();
   void take_settings_of(const RunOnShow& run);
   void take_ladder_of(const RunOnShow& run);
-  void show_given(std::shared_ptr<const record::Recording> recording);
   void look_at(int run);
   void show_figure_of(int run);
   void show_run_of_figure();
@@ -147,6 +150,7 @@ class PageModel {
   bool take_prediction();
   bool follow_planner();
   bool follow_verdict(bool news);
+  bool follow_make_fit();
   bool follow_task(bool news);
   bool follow_ladder();
   Task::Around around_task() const;
@@ -169,6 +173,7 @@ class PageModel {
   RunA run_a_;
   Forecast forecast_;
   Verdict verdict_;
+  MakeFit make_fit_;
   FigureOnShow figures_;
   std::unique_ptr<Ladder> ladder_ = std::make_unique<Ladder>();
   RunOnShow rungs_;

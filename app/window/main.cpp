@@ -116,6 +116,7 @@ void run_loop(PlatformWindow& platform, App& window) {
     const bool input = platform.wait(pause);
     const double now = seconds_now();
     if (input) last_input = now;
+    for (const std::filesystem::path& file : platform.take_dropped()) window.open_file(file);
     wanted = window.poll(now) || input || wanted;
     if (platform.hidden()) {
       wanted = false;

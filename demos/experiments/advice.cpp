@@ -21,6 +21,16 @@ std::string labels_of(const AdvisedSet& set) {
   return labels;
 }
 
+std::optional<double> step_time(const AdvisedSet& set) {
+  double times = 1;
+  for (const AdvisedSwitch& each : set.switches) {
+    const Cost& cost = each.what->cost;
+    if (cost.speed && cost.times <= 0) return std::nullopt;
+    if (cost.times > 0) times *= cost.times;
+  }
+  return times;
+}
+
 AdviceSearch::AdviceSearch(record::Params params, record::Bytes margin, const GivenUp& may)
     : params_(std::move(params)), margin_(margin), may_(may) {}
 
@@ -65,7 +75,7 @@ bool AdviceSearch::fall_back(const Judge& judge) {
 }
 
 void AdviceSearch::describe_next(const SwitchSet& set, const predict::Fit& fit) {
-  described_ = Described{&set, fit, {.switches = {}, .params = params_, .fit = fit, .times = set.times}};
+  described_ = Described{&set, fit, {.switches = {}, .params = params_, .fit = fit}};
 }
 
 bool AdviceSearch::describe(const Judge& judge) {

@@ -27,11 +27,12 @@ struct AdvisedSet {
   std::vector<AdvisedSwitch> switches = {};  // in the order to turn them on
   record::Params params = {};                // with all switches
   predict::Fit fit = {};
-  double times = 1;  // step time relative to that without switches, where measured
 
   bool fits() const { return fit.verdict == predict::Verdict::kFits; }
 };
 std::string labels_of(const AdvisedSet& set);  // "fused linear cross entropy, checkpointing each layer"
+// The product of the switches' relative step times; empty: a switch costs time that was not measured.
+std::optional<double> step_time(const AdvisedSet& set);
 
 // Tries sets of up to four switches in the order of switch_sets(). The closed form rejects sets that are too large; the
 // judge decides on the others. A set that contains an earlier one is left out.

@@ -36,7 +36,7 @@ struct Listed {
   int line = 0;
 };
 struct ListedChapter {
-  std::string number, id, title;
+  std::string number, id, title;  // empty: before the first chapter
   std::vector<Listed> pages;
 };
 
@@ -53,14 +53,14 @@ std::optional<ListedChapter> parse_chapter(std::string_view line) {
   return chapter;
 }
 
-// Chapter headings, each followed by lines "- where_memory_goes".
+// The line "- bench", then chapter headings, each followed by lines "- where_memory_goes".
 std::vector<ListedChapter> parse_contents(std::string_view text, Problems& problems) {
-  std::vector<ListedChapter> chapters;
+  std::vector<ListedChapter> chapters(1);
   for (Lines lines(text); !lines.done();) {
     const std::string_view line = trimmed(lines.take());
     if (auto chapter = parse_chapter(line))
       chapters.push_back(*std::move(chapter));
-    else if (line.starts_with("- ") && !chapters.empty())
+    else if (line.starts_with("- "))
       chapters.back().pages.push_back({std::string(trimmed(line.substr(2))), lines.number()});
     else if (line.starts_with("##") || line.starts_with("-"))
       problems.push_back({kContents, lines.number(),
@@ -145,11 +145,16 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
       const std::string words = with_stored_numbers(*text, file, course.numbers_, problems);
       auto page = std::make_unique<Page>(read_page(parse_document(words, file, problems), context, problems));
       page->id = id;
+      page->in_course = !chapter.number.empty();
       if (problems.empty()) chapter.pages.push_back(course.pages_.emplace_back(std::move(page)).get());
       std::move(problems.begin(), problems.end(), std::back_inserter(course.problems_));
       texts.emplace_back(file, *text);
     }
-    if (!chapter.pages.empty()) course.chapters_.push_back(std::move(chapter));
+    if (chapter.pages.empty()) continue;
+    if (chapter.number.empty())
+      course.bench_ = chapter.pages.front();
+    else
+      course.chapters_.push_back(std::move(chapter));
   }
   for (const auto& [file, text] : texts) check_page_links(file, text, files, course.problems_);
   check_all_listed(folder, files, course.problems_);

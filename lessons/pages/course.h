@@ -18,8 +18,10 @@ class Course {
 
   const std::vector<Chapter>& chapters() const { return chapters_; }  // in display order
   const Chapter* find_chapter(std::string_view number) const;         // null: unknown
-  const Page* find_page(std::string_view id) const;                   // null: unknown or left out
-  std::vector<const Page*> pages() const;                             // in display order
+  const Page* find_page(std::string_view id) const;                   // null: unknown or left out; finds the bench
+  std::vector<const Page*> pages() const;                             // in display order, without the bench
+  // The page before the first chapter, to work on without the course; null: none.
+  const Page* bench() const { return bench_; }
   const Glossary& glossary() const { return glossary_; }
   const References& references() const { return references_; }
   const StoredNumbers& numbers() const { return numbers_; }        // empty if the assets have none
@@ -29,6 +31,7 @@ class Course {
  private:
   std::vector<std::unique_ptr<Page>> pages_;
   std::vector<Chapter> chapters_;
+  const Page* bench_ = nullptr;
   Glossary glossary_;
   References references_;
   StoredNumbers numbers_;

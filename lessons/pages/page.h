@@ -67,7 +67,8 @@ struct Lesson {
 };
 
 struct Page {
-  std::string id;  // "where_memory_goes"; its text is assets/text/<id>.md
+  std::string id;         // "where_memory_goes"; its text is assets/text/<id>.md
+  bool in_course = true;  // false: the bench
   std::string title;
   Lesson lesson;
   std::string demo;    // "train_step"; empty: nothing runs

@@ -7,6 +7,7 @@
 
 #include "demos/predict/fits.h"
 #include "lessons/panels/file_table.h"
+#include "lessons/panels/set_param.h"
 
 namespace headroom::lessons {
 
@@ -22,6 +23,8 @@ struct HeatMap {
   double low = 0, high = 1;                    // ends of the ramp
   std::string low_text, high_text;             // meaning of the ramp's ends
   std::vector<std::vector<std::string>> tips;  // may be empty
+  // Settings of the page that a click on a cell sets; may be empty.
+  std::vector<std::vector<std::vector<SetParam>>> settings = {};
   bool numbers = true;                         // cells with room show their numbers
   // If not empty, verdicts replace the ramp, with a border around cells that fit.
   std::vector<std::vector<predict::Verdict>> states = {};

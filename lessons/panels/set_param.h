@@ -5,7 +5,7 @@
 
 namespace headroom::lessons {
 
-// Sets a parameter of the figure.
+// Sets a parameter of the figure, or a setting of the page.
 struct SetParam {
   std::string key, value;
 };

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/summary.h"
 #include "app/page/page_facts.h"
+#include "demos/predict/cards/card_names.h"
 #include "lessons/names.h"
 #include "lessons/steps/step_work.h"
 #include "lessons/wording.h"
@@ -89,6 +91,42 @@ std::optional<Notice> outcome_notice(const PageModel& page, const record::Outcom
   return std::nullopt;
 }
 
+// Quotes words with blanks or signs that a shell reads.
+std::string in_shell(const std::string& word) {
+  constexpr std::string_view kPlain = "-_./=:,+";
+  const bool plain = !word.empty() && std::ranges::all_of(word, [kPlain](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string quoted = "\"";
+  for (const char c : word) {
+    if (std::string_view("\"$\\`").find(c) != std::string_view::npos) quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+// " --set precision=bf16 --set loss=flce": the settings in use that differ from the defaults, without those of a run.
+std::string settings_as_options(const record::Params& settings, std::string_view option,
+                                const std::vector<std::string_view>& except) {
+  std::string options;
+  const record::Params first(settings.schema());
+  for (const record::ParamSpec& spec : first.schema()) {
+    if (!decides_work(spec) || !settings.in_use(spec.key) || std::ranges::find(except, spec.key) != except.end())
+      continue;
+    const std::string value = settings.as_text(spec.key);
+    if (value != first.as_text(spec.key))
+      options += fmt::format(" {} {}", option, in_shell(fmt::format("{}={}", spec.key, value)));
+  }
+  return options;
+}
+
+// A card that the table lacks is named by its size.
+std::string card_as_option(const PlannedCard& card) {
+  const bool known = !predict::find_cards(card.name).empty();
+  return " --card " + in_shell(known ? card.name : fmt::format("{}MiB", card.memory / record::kMiB));
+}
+
 }  // namespace
 
 std::optional<Notice> notice_of(const PageModel& page) {
@@ -143,16 +181,23 @@ std::string status_line(const PageModel& page) {
 
 std::string as_command(const PageModel& page) {
   if (!settings_drive(page) || device_of(page) != record::DeviceKind::kGpu || page.question().hides()) return {};
-  std::string command = fmt::format("headroom figures {}", page.figures().shown().id);
-  const record::Params first(page.settings().schema());
-  for (const record::ParamSpec& spec : first.schema()) {
-    const std::string value = page.settings().as_text(spec.key);
-    const bool limit = spec.key == "cap";
-    if ((spec.role == record::ParamRole::kRun && !limit) || !page.settings().in_use(spec.key)) continue;
-    if (value != first.as_text(spec.key)) command += fmt::format(" --of {}={}", spec.key, value);
-  }
-  if (const predict::Card* const card = chosen_card(page)) command += fmt::format(" --card \"{}\"", card->name);
+  std::string command =
+      fmt::format("headroom figures {}", page.figures().shown().id) + settings_as_options(page.settings(), "--of", {});
+  if (limit_set(page) > 0) command += fmt::format(" --of cap={}", page.settings().as_text("cap"));
+  if (chosen_card(page) != nullptr) command += card_as_option(*card_of(page));
   return command + " --out figures --format svg";
+}
+
+std::string plan_command(const PageModel& page) {
+  if (device_of(page) != record::DeviceKind::kGpu || limit_set(page) > 0)
+    return "headroom run train_step" + settings_as_options(page.settings(), "--set", {}) +
+           (limit_set(page) > 0 ? fmt::format(" --cap {}", page.settings().as_text("cap")) : "");
+  const record::Params& settings = page.settings();
+  const std::string folder = settings.text("weights");
+  std::string command = "headroom plan --model " + in_shell(folder.empty() ? settings.text("model") : folder);
+  command += fmt::format(" --batch {} --seq {}", settings.as_text("batch"), settings.as_text("seq"));
+  return command + settings_as_options(settings, "--set", {"model", "weights", "batch", "seq"}) +
+         card_as_option(*card_of(page));
 }
 
 std::string answered_by(const PageModel& page) {

@@ -149,6 +149,8 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
         lay_out_state(sheet, cell, map.states[r][c]);
       if (r < map.tips.size() && c < map.tips[r].size())
         sheet.scene().hits.push_back({cell, std::nullopt, map.tips[r][c]});
+      if (r < map.settings.size() && c < map.settings[r].size())
+        sheet.scene().hits.push_back({.rect = cell, .tip = {}, .settings = map.settings[r][c]});
       const std::string number = cell_text(value);
       if (numbers && cell.height() > sheet.px(14))
         sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number,

@@ -125,6 +125,7 @@ struct HitArea {
   std::optional<record::Category> category;
   std::string tip;                               // text that may not fit: "loss", a full row
   std::optional<lessons::SetParam> action = {};  // set by a click
+  std::vector<lessons::SetParam> settings = {};  // of the page, set together by a click
   std::optional<std::size_t> span = {};          // kernel selected by a click
   std::optional<int> mark = {};                  // areas with the same number light up together
 };

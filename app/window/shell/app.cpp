@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/plan/card_words.h"
 #include "app/page/page_facts.h"
 #include "app/window/shell/chrome.h"
 #include "app/window/shell/keys.h"
@@ -54,18 +55,51 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   for (const auto& [id, memory] : kept.pages)
     if (const lessons::Page* page = course().find_page(id); page != nullptr && memory.read) read_.push_back(page);
   if (!library_.course().problems().empty()) ui_.say(in_words(library_.course().problems()));
+  recall_mine(kept);
+}
+
+// The bench keeps the set as its page's memory.
+void App::recall_mine(const Settings& kept) {
+  if (!kept.card.empty()) {
+    const auto card = table_card(kept.card);
+    if (card)
+      library_.mine().take_card(card.value());
+    else
+      ui_.say(refused_in(settings_->path(), {"card: " + card.error().message}));
+  }
+  const lessons::Page* const bench = course().bench();
+  if (bench == nullptr) return;
+  const auto known = kept.pages.find(bench->id);
+  if (known == kept.pages.end() || known->second.settings.empty()) return;
+  record::Params set = lessons::settings_of(*bench);
+  for (const auto& [key, value] : known->second.settings) (void)set.set(key, std::string_view(value));
+  library_.mine().take(set);
+}
+
+void App::keep_mine(Settings& wanted) {
+  const page::MySettings& mine = library_.mine();
+  if (mine.card()) wanted.card = *mine.card() == nullptr ? "this machine" : (*mine.card())->name;
+  const lessons::Page* const bench = course().bench();
+  if (bench == nullptr || !mine.set() || page().runs().is_given()) return;
+  const record::Params begin = lessons::settings_of(*bench);
+  std::map<std::string, std::string> changes;
+  for (const record::ParamSpec& spec : begin.schema())
+    if (const std::string value = mine.set()->as_text(spec.key);
+        page::travels(spec) && value != begin.as_text(spec.key))
+      changes[std::string(spec.key)] = value;
+  if (!changes.empty() || wanted.pages.contains(bench->id)) wanted.pages[bench->id].settings = changes;
 }
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
   const bool asked = !options.page.empty();
   const page::Link link = page::parse_link(asked || settings == nullptr ? options.page : settings->values().page);
-  const std::string& id = link.page;
   const auto given = options.pages.from;
   const std::string given_name = options.pages.from_name;
   std::unique_ptr<App> app(new App(std::move(options), std::move(session), settings));
   const lessons::Course& course = app->course();
   if (course.chapters().empty())
     return record::Error{fmt::format("There is no page to show: {}", in_words(course.problems()))};
+  const std::string id = app->id_of(link);
   const lessons::Page* page = course.find_page(id);
   if (given != nullptr && !course.chapters().empty()) {
     const lessons::Page* const of_run = page::page_of_run(course, *given);
@@ -73,7 +107,9 @@ record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session ses
       return record::Error{fmt::format("No page shows the run in {}, because it is a run of the demo \"{}\".",
                                        given_name, given->info().demo)};
     if (!asked) page = of_run;
-    if (page != nullptr && !page::shows_run(*page, *given))
+    const bool shows = page != nullptr && page::shows_run(*page, *given);
+    app->library_.give_run_to(shows ? *page : *of_run);
+    if (page != nullptr && !shows)
       app->ui_.say(fmt::format("This page cannot show the run in {}. The page {} can.", given_name, of_run->title));
   }
   if (page == nullptr && !asked && !id.empty())
@@ -126,12 +162,13 @@ void App::recall_page() {
 
 PageMemory App::memory_of_page() {
   const bool read = std::find(read_.begin(), read_.end(), &page().page()) != read_.end();
-  return {.read = read,
-          .answer = page().question().remembered(),
-          .settings = page::changes_of(page()),
-          .pin = page().run_a().name(page().runs()),
-          .task = page().task().remembered(),
-          .second = view_->second_question().remembered()};
+  return {
+      .read = read,
+      .answer = page().question().remembered(),
+      .settings = library_.mine().taken_by(page()) ? std::map<std::string, std::string>() : page::changes_of(page()),
+      .pin = page().run_a().name(page().runs()),
+      .task = page().task().remembered(),
+      .second = view_->second_question().remembered()};
 }
 
 bool App::poll(double now) {
@@ -150,6 +187,8 @@ void App::before_frame() {
 
 Place App::place() const {
   Place place;
+  place.was_before = history_.can_go(-1);
+  place.was_after = history_.can_go(+1);
   const auto& chapters = course().chapters();
   for (int c = 0; c < static_cast<int>(chapters.size()); ++c) {
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(c)];
@@ -161,8 +200,6 @@ Place App::place() const {
     place.chapter_number = chapter.number;
     place.chapter_title = chapter.title;
     place.has_previous = c > 0 || place.page > 0;
-    place.was_before = history_.can_go(-1);
-    place.was_after = history_.can_go(+1);
     place.has_next = c + 1 < static_cast<int>(chapters.size()) || place.page + 1 < place.pages;
   }
   return place;
@@ -171,6 +208,7 @@ Place App::place() const {
 void App::turn_page(Turn turn) {
   if (turn == Turn::kStay) return;
   if (turn == Turn::kEarlier || turn == Turn::kLater) return go_where_i_was(turn == Turn::kEarlier ? -1 : +1);
+  if (!page().page().in_course) return;
   const std::vector<const lessons::Page*> all = course().pages();
   const auto at = std::find(all.begin(), all.end(), &page().page());
   const std::ptrdiff_t to = (at - all.begin()) + (turn == Turn::kOn ? 1 : -1);
@@ -181,7 +219,8 @@ void App::turn_page(Turn turn) {
 void App::note_read() {
   const page::Question::State state = page().question().state();
   const bool done = state != page::Question::State::kOpen && state != page::Question::State::kWaiting;
-  if (done && std::find(read_.begin(), read_.end(), &page().page()) == read_.end()) read_.push_back(&page().page());
+  if (done && page().page().in_course && std::find(read_.begin(), read_.end(), &page().page()) == read_.end())
+    read_.push_back(&page().page());
 }
 
 void App::keep_settings(double now) {
@@ -189,8 +228,8 @@ void App::keep_settings(double now) {
   constexpr double kPause = 1;  // seconds
   const Settings& kept = settings_->values();
   const int step = view_->state().reading_more ? view_->state().step : -1;
-  Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale, kept.pages,
-                  wanted_step_.value_or(step)};
+  Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale,
+                  kept.pages,       wanted_step_.value_or(step),    kept.card};
   if (page().runs().is_given()) {  // the next start returns to the course
     wanted.page = kept.page;
     wanted.step = kept.step;
@@ -201,6 +240,7 @@ void App::keep_settings(double now) {
   const PageMemory memory = memory_of_page();
   const bool known = memory != PageMemory{} || wanted.pages.contains(wanted.page);
   if (known && !page().runs().is_given()) wanted.pages[wanted.page] = memory;
+  keep_mine(wanted);
   if (wanted == kept) return;
   const std::string before = settings_->notice();
   settings_->save(wanted);
@@ -212,36 +252,36 @@ void App::draw_window(double now, ImVec2 viewport) {
   const ImVec2 size = page_size(viewport);
   const Rect whole{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
   const float width = size.x / look().scale;
-  PageFrame frame =
-      view_->frame({ui_, *markdown_, density_for(width), has_faces(width), now, place(), course().references()});
+  PageFrame frame = view_->frame(
+      {ui_, *markdown_, density_for(width), has_faces(width), now, place(), course().references(), library_.mine()});
   if (wanted_step_) read_step(frame, *std::exchange(wanted_step_, {}));
   const PageLayout layout = page_layout(whole, frame.density);
   markdown_->begin_frame();
   Turn turn = take_keys(frame);
 
   fill(whole, theme().canvas);
-  PageChoice choice;
+  const lessons::Page* choice = nullptr;
   Turn clicked = Turn::kStay;
   if (ui_.stage) {
     view_->draw_stage(frame, whole);
   } else {
-    choice = draw_rail(frame, layout.rail, course().chapters(), read_);
+    choice = draw_rail(frame, layout.rail, course(), read_);
     draw_top_bar(frame, layout.top);
     clicked = view_->draw(frame, layout.page);
     draw_status_bar(frame, layout.status, library_.no_engine(), library_.devices());
   }
   draw_keys(frame);
   draw_export(frame);
-  if (const PageChoice jumped = draw_contents(frame, course().chapters()); jumped.chapter >= 0) choice = jumped;
+  if (const lessons::Page* const jumped = draw_contents(frame, course())) choice = jumped;
   turn = clicked != Turn::kStay ? clicked : turn;
   draw_ways(frame, turn);
   if (ui_.stage) draw_over_stage(ui_, whole);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 
+  library_.mine().follow(page());
   note_read();
-  if (choice.chapter >= 0)
-    go_to(*course().chapters()[static_cast<std::size_t>(choice.chapter)].pages[static_cast<std::size_t>(choice.page)]);
+  if (choice != nullptr) go_to(*choice);
   turn_page(turn);
   if (const lessons::Page* page = course().find_page(std::exchange(ui_.open_page, {}))) go_to(*page);
 }

@@ -1,6 +1,7 @@
 // The window's content: the current page and what surrounds it. Uses ImGui, but no platform.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,8 @@ class App {
   void go_to(const lessons::Page& page, int step = -1);
   // Restores the link's state as far as it exists.
   void open_link(std::string_view text);
+  // Opens a recording on the page that shows it, or takes a model's folder, or says what a file must be.
+  void open_file(const std::filesystem::path& path);
 
   UiState& ui() { return ui_; }
   const lessons::Course& course() const { return library_.course(); }
@@ -63,12 +66,16 @@ class App {
   void turn_page(Turn turn);
   void go_where_i_was(int direction);
   void note_visit();
+  // A link with settings but without a page is for the bench.
+  std::string id_of(const page::Link& link) const;
   void apply_link(const page::Link& link);
   void want_step(int step);
   Turn follow(const page::Findable& chosen, PageFrame& frame);
   void draw_ways(PageFrame& frame, Turn& turn);
   void note_read();
   void recall_page();
+  void recall_mine(const Settings& kept);
+  void keep_mine(Settings& wanted);
   PageMemory memory_of_page();
   // Saves at most once per second, apart from page, theme and font scale.
   void keep_settings(double now);

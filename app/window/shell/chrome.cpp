@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_model.h"
 #include "app/page/words/page_words.h"
 #include "app/window/draw/controls.h"
 
@@ -98,6 +99,26 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
   return state.clicked;
 }
 
+bool draw_bench_entry(const Rect& row, const lessons::Page& bench, bool current, bool wide) {
+  const Rect body{row.x0 + px(8), row.y0 + px(1), row.x1 - px(9), row.y1 - px(1)};
+  const Hit state = hit("bench", body);
+  if (current)
+    fill(body, theme().state.selected, 6);
+  else if (state.hovered)
+    fill(body, theme().state.hover, 6);
+  if (state.focused) focus_ring(body, 6);
+  const Color color = current ? theme().text : theme().text2;
+  if (!wide) {
+    draw_icon(Icon::kChip, body.center_x(), body.center_y(), color, 16);
+    if (state.hovered) tooltip(bench.title);
+    return state.clicked;
+  }
+  draw_icon(Icon::kChip, row.x0 + px(28), row.center_y(), color, 16);
+  text_in(current ? Face::kSemiBold : Face::kRegular, 13, {row.x0 + px(50), row.y0, body.x1, row.y1}, color,
+          bench.title);
+  return state.clicked;
+}
+
 void draw_progress(const Rect& rail, int read, int pages) {
   const Rect foot{rail.x0 + px(20), rail.y1 - px(52), rail.x1 - px(21), rail.y1};
   horizontal_line(rail.x0, rail.x1 - 1, foot.y0 - px(8), theme().hairline);
@@ -147,9 +168,11 @@ PageLayout page_layout(const Rect& window, Density density) {
   return layout;
 }
 
-PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Chapter> chapters,
-                     std::span<const lessons::Page* const> read) {
+const lessons::Page* draw_rail(const PageFrame& frame, const Rect& rect, const lessons::Course& course,
+                               std::span<const lessons::Page* const> read) {
   const bool wide = frame.density == Density::kWide;
+  const std::span<const lessons::Chapter> chapters(course.chapters());
+  const lessons::Page* clicked = nullptr;
   fill(rect, theme().rail);
   vertical_line(rect.x1 - 1, rect.y0, rect.y1, theme().hairline);
   Rect column = rect;
@@ -157,48 +180,57 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
   draw_mark(rect.x0 + px(wide ? 20 : 18), head.center_y(), 20);
   if (wide) text_in(Face::kDisplay, 16, {rect.x0 + px(50), head.y0, rect.x1, head.y1}, theme().text, "Headroom");
   column.cut_top(px(8));
+  if (course.bench() != nullptr) {
+    if (draw_bench_entry(column.cut_top(px(34)), *course.bench(), !frame.page.page().in_course, wide))
+      clicked = course.bench();
+    column.cut_top(px(6));
+    horizontal_line(rect.x0, rect.x1 - 1, column.y0, theme().hairline);
+    column.cut_top(px(6));
+  }
   if (wide) {
     const Rect label = column.cut_top(px(28));
     text_in(Face::kMedium, 12, {rect.x0 + px(20), label.y0, label.x1, label.y1}, theme().text3, "Chapters");
   }
   // Rows shrink if the window has no room for all.
-  const std::size_t open = wide ? chapters[static_cast<std::size_t>(frame.place.chapter)].pages.size() : 0;
+  const int here = frame.place.chapter;  // −1 on the bench
+  const std::size_t open = wide && here >= 0 ? chapters[static_cast<std::size_t>(here)].pages.size() : 0;
   const float room = rect.y1 - column.y0 - px(wide ? 72 : 8);
   const int all = static_cast<int>(chapters.size() + open);
   const float row = std::clamp(room / static_cast<float>(all), px(22), px(wide ? 36 : 34));
   // If even the lowest rows are too many, only those around the current chapter are shown.
   const int shown = std::min(all, static_cast<int>(room / row + 0.01f));
-  const int first = std::clamp(frame.place.chapter - shown / 2, 0, all - shown);
-  PageChoice choice;
+  const int first = std::clamp(here - shown / 2, 0, all - shown);
   int pages = 0;
   ImGui::PushID("rail");
   for (int i = 0; i < static_cast<int>(chapters.size()); ++i) {
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(i)];
     pages += static_cast<int>(chapter.pages.size());
     if (i < first || i >= first + shown) continue;
-    const bool current = i == frame.place.chapter;
-    if (draw_chapter(i, chapter, current, wide, row, column, read) && !current) choice = {i, 0};
+    const bool current = i == here;
+    if (draw_chapter(i, chapter, current, wide, row, column, read) && !current) clicked = chapter.pages.front();
     if (!current || !wide) continue;
     const int page = draw_pages(chapter, frame.place.page, std::min(row, px(30)), column, read);
-    if (page >= 0) choice = {i, page};
+    if (page >= 0) clicked = chapter.pages[static_cast<std::size_t>(page)];
   }
   ImGui::PopID();
   if (wide) draw_progress(rect, static_cast<int>(read.size()), pages);
-  return choice;
+  return clicked;
 }
 
 void draw_top_bar(PageFrame& frame, const Rect& rect) {
   horizontal_line(rect.x0, rect.x1, rect.y1 - 1, theme().hairline);
   float x = rect.x0 + px(24);
-  x = text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text3,
-              frame.place.chapter_number == "P" ? "Prologue" : fmt::format("Chapter {}", frame.place.chapter_number))
-          .x1 +
-      px(8);
-  draw_icon(Icon::kChevronRight, x + px(5), rect.center_y(), theme().text3, 12);
-  x += px(18);
+  if (frame.place.chapter >= 0) {
+    x = text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text3,
+                frame.place.chapter_number == "P" ? "Prologue" : fmt::format("Chapter {}", frame.place.chapter_number))
+            .x1 +
+        px(8);
+    draw_icon(Icon::kChevronRight, x + px(5), rect.center_y(), theme().text3, 12);
+    x += px(18);
+  }
   const float room = rect.x1 - px(16 + 6 * 36 + 16) - x;
-  text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text,
-          shortened(Face::kMedium, 13, frame.place.chapter_title, room));
+  const std::string_view title = frame.place.chapter >= 0 ? frame.place.chapter_title : frame.page.page().title;
+  text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text, shortened(Face::kMedium, 13, title, room));
 
   float right = rect.x1 - px(16);
   const auto icon_button = [&](const char* id, Icon icon, std::string_view what) {

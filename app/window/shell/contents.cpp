@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
@@ -16,26 +17,28 @@ namespace {
 constexpr float kContentsRow = 26, kContentsPadding = 20, kContentsWidth = 720;
 
 struct Row {
-  int chapter = 0, page = -1;  // page −1: the chapter's title
+  std::string number;                   // "6.1"; "0" for the bench
+  const lessons::Page* page = nullptr;  // null: the chapter's title
+  const lessons::Chapter* chapter = nullptr;
 };
 
-std::vector<Row> rows_of(std::span<const lessons::Chapter> chapters) {
+std::vector<Row> rows_of(const lessons::Course& course) {
   std::vector<Row> rows;
-  for (int c = 0; c < static_cast<int>(chapters.size()); ++c)
-    for (int p = -1; p < static_cast<int>(chapters[static_cast<std::size_t>(c)].pages.size()); ++p)
-      rows.push_back({c, p});
+  if (course.bench() != nullptr) rows.push_back({"0", course.bench()});
+  for (const lessons::Chapter& chapter : course.chapters()) {
+    rows.push_back({{}, nullptr, &chapter});
+    for (std::size_t i = 0; i < chapter.pages.size(); ++i)
+      rows.push_back({lessons::page_number(chapter, i), chapter.pages[i], &chapter});
+  }
   return rows;
 }
 
-// "6.1" is a page, "6" the first page of its chapter.
-PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::string& typed) {
-  for (const Row& row : rows_of(chapters)) {
-    const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
-    if (row.page < 0) continue;
-    if (typed == chapter.number || typed == lessons::page_number(chapter, static_cast<std::size_t>(row.page)))
-      return {row.chapter, row.page};
-  }
-  return {};
+// "6.1" is a page, "6" the first page of its chapter; null: none.
+const lessons::Page* page_numbered(std::span<const Row> rows, const std::string& typed) {
+  for (const Row& row : rows)
+    if (row.page != nullptr && (typed == row.number || (row.chapter != nullptr && typed == row.chapter->number)))
+      return row.page;
+  return nullptr;
 }
 
 void type_number(std::string& typed) {
@@ -54,19 +57,19 @@ void type_number(std::string& typed) {
 
 }  // namespace
 
-PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> chapters) {
+const lessons::Page* draw_contents(PageFrame& frame, const lessons::Course& course) {
   std::string& number = frame.ui.jump;
   if (frame.ui.open.contents) {
     number.clear();
     ImGui::OpenPopup("contents");
   }
   frame.ui.open.contents = false;
-  const std::vector<Row> rows = rows_of(chapters);
+  const std::vector<Row> rows = rows_of(course);
   const std::size_t half = (rows.size() + 1) / 2;
   const float width = std::min(px(kContentsWidth), ImGui::GetMainViewport()->Size.x);
-  if (!begin_centered_popup("contents", width, kContentsPadding, kContentsPadding)) return {};
+  if (!begin_centered_popup("contents", width, kContentsPadding, kContentsPadding)) return nullptr;
   type_number(number);
-  PageChoice choice;
+  const lessons::Page* choice = nullptr;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float column = (width - px(2 * kContentsPadding)) * 0.5f;
   const Rect head{at.x, at.y, at.x + 2 * column, at.y + px(kContentsRow)};
@@ -76,31 +79,29 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
   text_in(Face::kRegular, 12, head, theme().text2, typed, 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
-    const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
     const float x = at.x + (i < half ? 0 : column),
                 y = head.y1 + px(kContentsRow) * static_cast<float>(i % half) + px(6);
     const Rect line{x, y, x + column - px(12), y + px(kContentsRow)};
-    if (row.page < 0) {
-      text_fit(Face::kSemiBold, 12, line, theme().text3, chapter.title);
+    if (row.page == nullptr) {
+      text_fit(Face::kSemiBold, 12, line, theme().text3, row.chapter->title);
       continue;
     }
-    const bool here = row.chapter == frame.place.chapter && row.page == frame.place.page;
+    const bool here = row.page == &frame.page.page();
     ImGui::PushID(static_cast<int>(i));
     const Hit state = hit("jump", line);
     ImGui::PopID();
     if (state.hovered || here) fill(line, here ? theme().state.selected : theme().state.hover, 6);
     if (state.focused) focus_ring(line, 6);
-    text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(30), line.y1}, theme().text2,
-            lessons::page_number(chapter, static_cast<std::size_t>(row.page)), 1);
+    text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(30), line.y1}, theme().text2, row.number, 1);
     const Rect words{line.x0 + px(38), line.y0, line.x1, line.y1};
-    const std::string& title = chapter.pages[static_cast<std::size_t>(row.page)]->title;
+    const std::string& title = row.page->title;
     text_in(here ? Face::kSemiBold : Face::kRegular, 13, words, theme().text,
             shortened(Face::kRegular, 13, title, words.width()));
-    if (state.clicked) choice = {row.chapter, row.page};
+    if (state.clicked) choice = row.page;
   }
   const bool enter = enter_pressed();
-  if (enter && !number.empty()) choice = page_numbered(chapters, number);
-  if (choice.chapter >= 0) ImGui::CloseCurrentPopup();
+  if (enter && !number.empty()) choice = page_numbered(rows, number);
+  if (choice != nullptr) ImGui::CloseCurrentPopup();
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({2 * column, px(kContentsRow) * static_cast<float>(half + 1) + px(6)});
   end_popup();

@@ -44,10 +44,6 @@ PageLibrary::PageLibrary(LibraryOptions options, Session session, KeptRuns kept)
     engines_.make = [command = *session_.engine().command] { return backend::make_engine(command); };
 }
 
-bool PageLibrary::is_for_given(const lessons::Page& page) const {
-  return options_.from != nullptr && page::shows_run(page, *options_.from);
-}
-
 // Null if this installation does not include the recording.
 std::shared_ptr<const record::Recording> PageLibrary::stored(std::string_view name) {
   const std::filesystem::path path = recording_path(options_.assets, name);
@@ -68,7 +64,7 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
   sources.runner = runner_;
   sources.files_here = !session_.engine().elsewhere();
   sources.predictions = predictions_;
-  if (is_for_given(page)) sources.given = options_.from;
+  if (&page == given_to_) sources.given = options_.from;
   if (options_.runner == nullptr) {
     sources.why_no_engine = session_.why_no_engine();
     // Other demos have no closed form that follows their settings.
@@ -94,6 +90,7 @@ record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
     if (last != nullptr && last != &model) model.adopt(carried_over(page, *last));
     last = &model;
   }
+  mine_.open(opened.value()->model());
   return opened;
 }
 
@@ -108,7 +105,7 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   page::PageSources sources = this->sources(page);
   // One recording is shown at once; the others load later.
   std::vector<std::string> names = lessons::recordings_in_turn(page);
-  const bool given = is_for_given(page);
+  const bool given = &page == given_to_;
   auto name = given ? names.end() : names.begin();
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().all().empty() && name != names.end(); ++name)

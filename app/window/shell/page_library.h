@@ -10,6 +10,7 @@
 
 #include "app/common/kept_runs.h"
 #include "app/common/session.h"
+#include "app/page/settings/my_settings.h"
 #include "app/window/views/page_view.h"
 #include "app/window/widgets/sweep_run.h"
 #include "lessons/pages/course.h"
@@ -18,7 +19,7 @@ namespace headroom::app::window {
 
 struct LibraryOptions {
   std::filesystem::path assets;
-  std::shared_ptr<const record::Recording> from;  // replaces the stored runs on its pages
+  std::shared_ptr<const record::Recording> from;  // replaces the stored runs of one page
   std::string from_name;
   backend::Backend* runner = nullptr;  // replaces the session's backend; neither `runner` nor `predictions` is owned
   Predictions* predictions = nullptr;
@@ -30,6 +31,9 @@ class PageLibrary {
   PageLibrary(LibraryOptions options, Session session, KeptRuns kept);
 
   const lessons::Course& course() const { return course_; }
+  page::MySettings& mine() { return mine_; }
+  // The page that shows LibraryOptions::from instead of its stored runs.
+  void give_run_to(const lessons::Page& page) { given_to_ = &page; }
   // A reopened page is as the reader left it.
   record::Result<PageView*> open(const lessons::Page& page);
   // Call after the first frame: loading an engine slows the drawing.
@@ -47,7 +51,6 @@ class PageLibrary {
  private:
   record::Result<PageView*> find_or_make(const lessons::Page& page);
   page::PageSources sources(const lessons::Page& page);
-  bool is_for_given(const lessons::Page& page) const;
   bool poll_backends();
   std::shared_ptr<const record::Recording> stored(std::string_view name);
   std::shared_ptr<const record::Recording> read(const std::filesystem::path& path);
@@ -58,6 +61,8 @@ class PageLibrary {
   lessons::Course course_;
   Session session_;
   KeptRuns kept_;
+  const lessons::Page* given_to_ = nullptr;
+  page::MySettings mine_;
   SweepEngines engines_;
   backend::Backend* runner_ = nullptr;  // null: not started, or none
   Predictions* predictions_ = nullptr;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "app/common/assets.h"
+#include "app/page/page_facts.h"
 #include "app/window/draw/controls.h"
 #include "app/window/shell/app.h"
 #include "app/window/shell/finder_view.h"
@@ -54,6 +56,10 @@ void App::go_where_i_was(int direction) {
   wanted_step_ = visit->step;
 }
 
+std::string App::id_of(const page::Link& link) const {
+  return link.page.empty() && link.state && course().bench() != nullptr ? course().bench()->id : link.page;
+}
+
 void App::apply_link(const page::Link& link) {
   for (const std::string& sentence : page::apply(link, page())) ui_.say(sentence);
   if (link.step >= 0 && link.step < static_cast<int>(page().page().more.size())) want_step(link.step);
@@ -61,7 +67,7 @@ void App::apply_link(const page::Link& link) {
 
 void App::open_link(std::string_view text) {
   const page::Link link = page::parse_link(text);
-  if (const lessons::Page* const wanted = course().find_page(link.page)) {
+  if (const lessons::Page* const wanted = course().find_page(id_of(link))) {
     go_to(*wanted);
     if (&page().page() == wanted) apply_link(link);
     return;
@@ -69,6 +75,31 @@ void App::open_link(std::string_view text) {
   std::vector<std::string_view> ids;
   for (const lessons::Page* each : course().pages()) ids.push_back(each->id);
   ui_.say(lessons::unknown("page", link.page, ids));
+}
+
+void App::open_file(const std::filesystem::path& path) {
+  const lessons::Page* const bench = course().bench();
+  const std::string name = path.filename().string();
+  std::error_code ignored;
+  const bool model =
+      std::filesystem::is_directory(path, ignored) || name == "config.json" || path.extension() == ".safetensors";
+  if (model && bench != nullptr) {
+    go_to(*bench);
+    const std::filesystem::path folder = std::filesystem::is_directory(path, ignored) ? path : path.parent_path();
+    if (const record::Status set = page().set_param("weights", folder.string()); !set) ui_.say(set.error().message);
+    return;
+  }
+  auto recording = load_recording(path);
+  if (!recording) {
+    return ui_.say(fmt::format("{} Drop a recording (.hrec), or the folder of a model with its config.json.",
+                               recording.error().message));
+  }
+  const lessons::Page* const shows = page::page_of_run(course(), *recording.value());
+  if (shows == nullptr)
+    return ui_.say(fmt::format("No page shows the run in {}, because it is a run of the demo \"{}\".", name,
+                               recording.value()->info().demo));
+  go_to(*shows);
+  page().open_run(std::move(recording).value());
 }
 
 Turn App::follow(const page::Findable& chosen, PageFrame& frame) {

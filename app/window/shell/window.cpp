@@ -48,12 +48,19 @@ std::string last_glfw_error() {
 }  // namespace
 
 PlatformWindow::PlatformWindow(GLFWwindow* window) : window_(window) {
-  // ImGui counts neither uncovering nor resizing as input.
-  glfwSetWindowUserPointer(window, &damaged_);
-  glfwSetWindowRefreshCallback(
-      window, [](GLFWwindow* uncovered) { *static_cast<bool*>(glfwGetWindowUserPointer(uncovered)) = true; });
-  glfwSetFramebufferSizeCallback(
-      window, [](GLFWwindow* resized, int, int) { *static_cast<bool*>(glfwGetWindowUserPointer(resized)) = true; });
+  // ImGui counts neither uncovering nor resizing nor dropped files as input.
+  glfwSetWindowUserPointer(window, &events_);
+  glfwSetWindowRefreshCallback(window, [](GLFWwindow* uncovered) { events_of(uncovered).damaged = true; });
+  glfwSetFramebufferSizeCallback(window, [](GLFWwindow* resized, int, int) { events_of(resized).damaged = true; });
+  glfwSetDropCallback(window, [](GLFWwindow* under, int count, const char** paths) {
+    Events& events = events_of(under);
+    events.dropped.insert(events.dropped.end(), paths, paths + count);
+    events.damaged = true;
+  });
+}
+
+PlatformWindow::Events& PlatformWindow::events_of(GLFWwindow* window) {
+  return *static_cast<Events*>(glfwGetWindowUserPointer(window));
 }
 
 record::Result<std::unique_ptr<PlatformWindow>> PlatformWindow::open(const PlatformOptions& options) {
@@ -143,7 +150,7 @@ bool PlatformWindow::wait(double seconds) {
     glfwPollEvents();
   else
     glfwWaitEventsTimeout(seconds);
-  return std::exchange(damaged_, false) || !ImGui::GetCurrentContext()->InputEventsQueue.empty();
+  return std::exchange(events_.damaged, false) || !ImGui::GetCurrentContext()->InputEventsQueue.empty();
 }
 
 void PlatformWindow::make_frame(const std::function<void()>& content) {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "demos/record/result.h"
 
@@ -34,6 +36,9 @@ class PlatformWindow {
   // Returns at an event or after `seconds`. True on input, resizing or uncovering.
   bool wait(double seconds);
 
+  // Files and folders dropped since the last call.
+  std::vector<std::filesystem::path> take_dropped() { return std::exchange(events_.dropped, {}); }
+
   // `content` draws into a started ImGui frame; `before_present` is called before the picture is shown.
   void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
   // Like draw(), but without pixels, for scripts that read what is drawn: a software renderer takes most of a frame's
@@ -52,7 +57,11 @@ class PlatformWindow {
   bool backends_up_ = false;
   bool full_screen_ = false;
   int before_x_ = 0, before_y_ = 0, before_width_ = 0, before_height_ = 0;
-  bool damaged_ = false;  // the display must be redrawn
+  struct Events {
+    bool damaged = false;  // the display must be redrawn
+    std::vector<std::filesystem::path> dropped;
+  } events_;
+  static Events& events_of(GLFWwindow* window);
 };
 
 }  // namespace headroom::app::window

@@ -206,7 +206,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in scene coordinates
   point_at(ImGui::IsWindowHovered() && rect.contains({io.MousePos.x, io.MousePos.y}) ? mouse : ImVec2{-1, -1});
-  act(frame, rect);
+  act_on_boxes(frame, scene_, rect);
   if (map.plot.width() <= 0) return;  // bars have nothing to zoom
 
   ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
@@ -276,11 +276,11 @@ void FigureCard::point_at(ImVec2 mouse) {
   }
 }
 
-// Handles clicks on boxes that set figure parameters; inner boxes come first.
-void FigureCard::act(PageFrame& frame, const Rect& rect) {
-  for (std::size_t i = 0; i < scene_.hits.size(); ++i) {
-    const paint::HitArea& area = scene_.hits[i];
-    if (!area.action) continue;
+// Inner boxes come first.
+void act_on_boxes(PageFrame& frame, const paint::Scene& scene, const Rect& rect) {
+  for (std::size_t i = 0; i < scene.hits.size(); ++i) {
+    const paint::HitArea& area = scene.hits[i];
+    if (!area.action && area.settings.empty()) continue;
     const Rect at = area.rect.moved({rect.x0, rect.y0});
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetNextItemAllowOverlap();
@@ -288,7 +288,12 @@ void FigureCard::act(PageFrame& frame, const Rect& rect) {
     ImGui::PopID();
     if (state.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (state.focused) focus_ring(at, 2);
-    if (state.clicked) (void)frame.page.figures().set_param(area.action->key, area.action->value);
+    if (!state.clicked) continue;
+    if (area.action) (void)frame.page.figures().set_param(area.action->key, area.action->value);
+    record::Params wanted = frame.page.settings();
+    for (const lessons::SetParam& each : area.settings)
+      if (wanted.has(each.key)) (void)wanted.set(each.key, std::string_view(each.value));
+    if (!area.settings.empty()) frame.page.adopt(wanted);
   }
 }
 

@@ -21,6 +21,8 @@ std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page)
 // Parameters that the head offers, such as time axis and kernel.
 std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page);
 void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect);
+// Handles clicks on the boxes of a scene drawn at `rect`, which set parameters of the figure or settings of the page.
+void act_on_boxes(PageFrame& frame, const paint::Scene& scene, const Rect& rect);
 
 class FigureCard {
  public:
@@ -69,7 +71,6 @@ class FigureCard {
   void draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
   void select_at(PageFrame& frame, ImVec2 mouse) const;
   void point_at(ImVec2 mouse);
-  void act(PageFrame& frame, const Rect& rect);
 
   paint::Scene scene_;
   LaidOutFor laid_out_for_;

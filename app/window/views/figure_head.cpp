@@ -236,7 +236,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   const bool elsewhere = frame.density == Density::kNarrow || frame.widgets.have_figure_params();  // in the settings
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
   const bool own_card = page.figures().shown().on_card && verdict_height(frame) == 0;
-  if (own_card && head.width() > card_choice_width(page) + px(kLeastTitle)) head.x1 = draw_card_choice(page, head);
+  if (own_card && head.width() > card_choice_width(page) + px(kLeastTitle)) head.x1 = draw_card_choice(frame, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, room);

@@ -8,12 +8,14 @@
 
 #include "app/window/draw/controls.h"
 #include "app/window/shell/ui_state.h"
+#include "demos/record/schema.h"
 #include "demos/record/units.h"
 #include "lessons/pages/references.h"
 
 namespace headroom::app::page {
+class MySettings;
 class PageModel;
-}
+}  // namespace headroom::app::page
 
 namespace headroom::app::window {
 
@@ -77,6 +79,8 @@ struct PageState {
   std::optional<record::Category> lit;          // kind pointed at in text or figure
   std::optional<record::Category> lit_by_step;  // otherwise the step's kind
   DragOrder order;                              // of a question's items
+  std::string card_search;                      // typed in the list of cards
+  std::optional<record::Params> previewed;      // settings under the mouse, drawn as a line in this frame
   std::vector<std::string> ways;                // names of the shown chips
   WordsState words;
   SightState sight;
@@ -88,8 +92,8 @@ struct PageState {
 
 // The page's place in the course.
 struct Place {
-  int chapter = 0, page = 0;  // from 0
-  int pages = 1;              // in the chapter
+  int chapter = -1, page = 0;  // from 0; chapter −1: the bench
+  int pages = 1;               // in the chapter
   std::string_view chapter_number, chapter_title;
   bool has_previous = false, has_next = false;
   bool was_before = false, was_after = false;  // the history has an earlier or a later page
@@ -106,6 +110,7 @@ struct Surroundings {
   double now = 0;  // seconds
   Place place;
   const lessons::References& references;  // of all pages
+  page::MySettings& mine;
 };
 
 struct PageFrame : Surroundings {

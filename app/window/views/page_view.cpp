@@ -85,12 +85,15 @@ void PageView::draw_card(PageFrame& frame, const Rect& rect) {
 
 Turn PageView::draw(PageFrame& frame, const Rect& rect) {
   Turn turn = Turn::kStay;
+  const bool bench = !model_->page().in_course;
   if (frame.faces) {
     turn = draw_faces(frame, rect);
+  } else if (bench && frame.density != Density::kNarrow) {
+    bench_.draw(frame, rect);
   } else if (frame.density == Density::kNarrow) {
     Rect rest = rect;
     if (!frame.ui.figure_only) {
-      turn = draw_text_column(frame, rest.cut_left(px(300)));
+      turn = draw_words_face(frame, rest.cut_left(px(300)));
       rest.cut_left(px(16));
     }
     const Rect head = rest.cut_top(px(30));
@@ -117,7 +120,9 @@ void PageView::light(const PageFrame& frame) {
   const bool pressed = ImGui::IsMouseDown(ImGuiMouseButton_Left) && ImGui::IsAnyItemActive();
   model_->figures().hold_axis(pressed && !model_->question().hides());
   const lessons::Act* const act = frame.markdown.pointed_act();
-  page::preview(*model_, act == nullptr ? std::span<const lessons::Setting>() : act->settings);
+  auto previewed = std::exchange(state_.previewed, std::nullopt);
+  if (act != nullptr) previewed = page::with_changes(*model_, act->settings);
+  page::preview(*model_, previewed);
 }
 
 // Uses the lower part of `rest`, if the presenter asked for notes.
@@ -161,7 +166,7 @@ void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
 Turn PageView::draw_faces(PageFrame& frame, Rect rect) {
   const Rect head = rect.cut_top(px(30));
   rect.cut_top(px(8));
-  const std::vector<std::string> faces{"Read", "Figure"};
+  const std::vector<std::string> faces{model_->page().in_course ? "Read" : "Verdict", "Figure"};
   int face = state_.figure_face ? 1 : 0;
   if (segmented("face", head.left(px(150)), faces, face)) state_.figure_face = face == 1;
   if (state_.figure_face) {
@@ -169,7 +174,14 @@ Turn PageView::draw_faces(PageFrame& frame, Rect rect) {
     return Turn::kStay;
   }
   state_.timeline_focus = false;
-  return draw_text_column(frame, rect);
+  return draw_words_face(frame, rect);
+}
+
+// The bench has its verdict instead of words.
+Turn PageView::draw_words_face(PageFrame& frame, const Rect& rect) {
+  if (model_->page().in_course) return draw_text_column(frame, rect);
+  bench_.draw_verdict_column(frame, rect);
+  return Turn::kStay;
 }
 
 void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/page/page_model.h"
+#include "app/window/views/bench_view.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/page_frame.h"
 #include "app/window/views/views.h"
@@ -36,6 +37,7 @@ class PageView {
 
  private:
   Turn draw_faces(PageFrame& frame, Rect rect);
+  Turn draw_words_face(PageFrame& frame, const Rect& rect);
   void light(const PageFrame& frame);
   void draw_notes(const PageFrame& frame, Rect& rest) const;
   void draw_figure_face(PageFrame& frame, Rect head, Rect rect);
@@ -46,6 +48,7 @@ class PageView {
   std::unique_ptr<page::PageModel> model_;
   PageWidgets widgets_;
   FigureCard figure_;
+  BenchView bench_;  // of a page outside the course
   Insets insets_;
   SecondCard second_;
   PageState state_;

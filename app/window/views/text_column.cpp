@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "app/page/words/page_words.h"
-#include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
 namespace headroom::app::window {
 
@@ -149,27 +148,6 @@ Turn draw_navigation(PageFrame& frame, const Rect& rect) {
   }
   if (frame.place.pages > 1) draw_dots(frame, x, end, rect.center_y());
   return turn;
-}
-
-// A part of the page with its own scroll bar. Its window exceeds the content slightly, for focus rings and the bar.
-bool begin_column(const char* id, const Rect& rect) {
-  const float ring = px(6);
-  ImGui::SetCursorScreenPos({rect.x0 - ring, rect.y0 - ring});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ring, ring));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  const float bar = ImGui::GetStyle().ScrollbarSize, edge = ImGui::GetCurrentWindow()->InnerRect.Max.x;
-  const float right = std::min(rect.x1 + ring + bar, std::max(rect.x1 + ring, edge));  // child window's right edge
-  const ImVec2 size{right - (rect.x0 - ring), rect.height() + 2 * ring};
-  const bool seen = ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
-  // The content is equally wide with and without a scroll bar; otherwise words that just fit would toggle the bar.
-  ImGuiWindow* window = ImGui::GetCurrentWindow();
-  window->ContentRegionRect.Max.x = window->WorkRect.Max.x = std::min(rect.x1, right - ring - bar);
-  return seen;
-}
-
-void end_column() {
-  ImGui::EndChild();
-  ImGui::PopStyleVar(2);
 }
 
 // Call inside the words' child window. Keeps a line of the previous screen in sight.

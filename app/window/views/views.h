@@ -53,7 +53,8 @@ void draw_second_question(PageFrame& frame);
 float verdict_height(PageFrame& frame);
 void draw_verdict(PageFrame& frame, const Rect& rect);
 // The page's card at the right end of a row, or the CPU as text. Returns the left edge.
-float draw_card_choice(page::PageModel& page, const Rect& row);
+float draw_card_choice(PageFrame& frame, const Rect& row);
+void draw_card_button(PageFrame& frame, const Rect& at);
 float card_choice_width(const page::PageModel& page);
 
 // Height in px at scale 1; 0 if there is nothing to compare.
@@ -76,6 +77,10 @@ float text_line(const PageFrame& frame);
 float text_em(const PageFrame& frame);
 float card_em(const PageFrame& frame);
 
+// A part of the page with its own scroll bar. Its window exceeds the content slightly, for focus rings and the bar.
+// Always call end_column().
+bool begin_column(const char* id, const Rect& rect);
+void end_column();
 void gap(float height);  // px at scale 1
 // A rectangle at the cursor, as wide as the column and `height` high (px at scale 1).
 Rect content_rect(float height);

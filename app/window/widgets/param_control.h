@@ -32,7 +32,7 @@ void draw_label(const record::ParamSpec& spec, const Rect& rect);
 // Fixed settings are text.
 void draw_param(PageFrame& frame, ParamsOf of, const record::ParamSpec& spec, Rect cell);
 
-void draw_run(PageFrame& frame, Rect rect);
+void draw_run(PageFrame& frame, Rect rect, bool with_pin = true);
 // Says why nothing can run and what to do, as far as it fits; a tooltip has all of it.
 void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head = "No engine. ");
 // Makes the current run A, to compare later runs with it.

@@ -112,7 +112,7 @@ void draw_pin(PageFrame& frame, Rect rect) {
   draw_pin_button(frame, rect.top(px(32)));
 }
 
-void draw_run(PageFrame& frame, Rect rect) {
+void draw_run(PageFrame& frame, Rect rect, bool with_pin) {
   const page::RunControl& control = frame.page.control();
   const Rect label = rect.cut_top(px(kLabelHeight));
   Rect at = rect.cut_top(px(32));
@@ -163,7 +163,7 @@ void draw_run(PageFrame& frame, Rect rect) {
                                                         : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, page::can_run(frame.page))) start_run(frame);
-  if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
+  if (with_pin && !frame.widgets.sweep_button()) draw_pin(frame, rect);
 }
 
 std::string estimate_words(const page::PageModel& page) { return seconds_words(page::estimated_seconds(page)); }

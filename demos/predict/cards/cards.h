@@ -22,5 +22,7 @@ struct Card {
 };
 
 std::span<const Card> cards();
+// A card of which only the memory is known, named by its size. Stays valid; equal sizes give the same card.
+const Card& card_of_size(record::Bytes memory);
 
 }  // namespace headroom::predict

@@ -71,7 +71,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
   MapSteps steps(settings);
   HeatMap map;
   map.low = 0;
-  map.high_text = "GiB left of the card, tensors by closed form; negative: missing";
+  map.high_text = "GiB left by closed form; negative: missing";
   map.x_name = "sequences in a batch";
   for (const std::int64_t batch : batches) map.columns.push_back(record::format_count(batch));
   for (const std::int64_t sequence : sequences) {
@@ -79,6 +79,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
     map.cells.emplace_back();
     map.states.emplace_back();
     map.tips.emplace_back();
+    map.settings.emplace_back();
     for (const std::int64_t batch : batches) {
       const bool own = batch == own_batch && sequence == own_sequence;
       const predict::Fit fit = steps.fit(batch, sequence, limit);
@@ -86,6 +87,7 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
       map.cells.back().push_back(static_cast<double>(fit.limit - fit.reserved) / static_cast<double>(record::kGiB));
       map.states.back().push_back(fit.verdict);
       map.tips.back().push_back(words_of(batch, sequence, fit));
+      map.settings.back().push_back({{"batch", std::to_string(batch)}, {"seq", std::to_string(sequence)}});
     }
   }
   // Bytes grow with the batch, so bisection finds the largest batch that fits.

@@ -279,14 +279,12 @@ void type_setting(const Actor& actor, const std::string& key, const std::string&
   IM_CHECK_STR_EQ(actor.page().settings().as_text(key).c_str(), value.c_str());
 }
 
-// The strip lists the page's GPU first, then each card with known memory.
-void choose_card(const Actor& actor, std::string_view name) {
-  std::size_t index = 1;
-  for (const predict::Card& card : predict::cards()) {
-    if (card.name == name) break;
-    index += card.memory ? 1 : 0;
-  }
-  choose(actor, "card", index);
+void choose_card(const Actor& actor, const std::string& name) {
+  actor.click("card");
+  actor.frames(2);
+  actor.ctx->KeyChars(name.c_str());
+  actor.ctx->KeyPress(ImGuiKey_Enter);
+  actor.frames(2);
   IM_CHECK(chosen_card(actor.page()) != nullptr && chosen_card(actor.page())->name == name);
 }
 

@@ -76,7 +76,7 @@ TEST_CASE("a recording opens on the first page that shows such runs", "[window][
     const lessons::Page* const page = page_of_run(tests::course(), recording);
     return page == nullptr ? std::string() : page->id;
   };
-  CHECK(page_of(*small_run()) == "where_memory_goes");
+  CHECK(page_of(*small_run()) == "bench");
   CHECK(page_of(tests::made_ladder()) == "ladder");
   const lessons::Page* const sweep = page_of_run(tests::course(), tests::made_batch_sweep(1));
   REQUIRE(sweep != nullptr);

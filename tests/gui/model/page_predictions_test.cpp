@@ -298,9 +298,9 @@ TEST_CASE("pointing at a link draws the prediction for its settings, except whil
   };
   const std::vector<lessons::Setting> link{{"batch", "8"}};
   const auto point = [&] {
-    preview(model, link);
+    preview(model, with_changes(model, link));
     wait_for_prediction(model, predictions.service);
-    preview(model, link);
+    preview(model, with_changes(model, link));
   };
   point();
   CHECK_FALSE(model.forecast().previewed_peak());
@@ -316,7 +316,7 @@ TEST_CASE("pointing at a link draws the prediction for its settings, except whil
   preview(model, {});
   CHECK(predicted_lines() == 0);
   const std::vector<lessons::Setting> gone{{"no_such", "8"}};
-  preview(model, gone);
+  preview(model, with_changes(model, gone));
   CHECK_FALSE(model.forecast().previewed_peak());
 }
 
