@@ -5,6 +5,8 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/forms/form_recording.h"
 #include "demos/predict/optimizers.h"
+#include "demos/predict/step_settings.h"
+#include "demos/predict/time/bound_times.h"
 #include "demos/record/timeline.h"
 
 namespace headroom::app::page {
@@ -16,6 +18,14 @@ std::shared_ptr<const record::Recording> recording_of_form(const PlannedRun& run
   if (!experiments::trains(run.demo)) return nullptr;
   const auto form = closed_form_of(run.params);
   return form ? std::make_shared<record::Recording>(predict::recording_of(*form, run.params)) : nullptr;
+}
+
+// Predictions have the times of one card; those of other cards are set here.
+std::shared_ptr<const record::Recording> timed(std::shared_ptr<const record::Recording> prediction,
+                                               const PlannedRun& run, const predict::Card* card) {
+  if (card == nullptr || card == predict::bound_card() || !experiments::trains(run.demo)) return prediction;
+  return std::make_shared<record::Recording>(
+      predict::with_bound_times(*prediction, predict::step_settings(run.params), *card));
 }
 
 }  // namespace
@@ -37,14 +47,14 @@ void Forecast::ask(const record::Params& settings, const PlannedRun& run) {
   asks_ = service_ != nullptr;
 }
 
-bool Forecast::take(const PlannedRun& run) {
+bool Forecast::take(const PlannedRun& run, const predict::Card* card) {
   if (!asks_) return false;
   const auto answer = service_->ask(this, run);
   if (answer == nullptr) return false;
   asks_ = false;
   refusal_ = answer->refusal;
   if (*answer)
-    follow(run_, answer->recording);
+    follow(run_, timed(answer->recording, run, card));
   else
     take_closed_form(run);  // run_ still belongs to earlier settings
   ++revision_;

@@ -7,6 +7,7 @@
 
 #include "app/common/plan/predictions.h"
 #include "app/page/runs.h"
+#include "demos/predict/cards/cards.h"
 #include "demos/record/schema.h"
 
 namespace headroom::app::page {
@@ -31,8 +32,8 @@ class Forecast {
   // `run` is `settings` on the page's card. Until the answer arrives, run() is the previous prediction or the closed
   // form.
   void ask(const record::Params& settings, const PlannedRun& run);
-  // False: the answer is pending.
-  bool take(const PlannedRun& run);
+  // `card` gives the phases' times; null: the usual one. False: the answer is pending.
+  bool take(const PlannedRun& run, const predict::Card* card);
   void take_closed_form(const PlannedRun& run);
   bool asks() const { return asks_; }
   const std::optional<record::Params>& settings() const { return settings_; }

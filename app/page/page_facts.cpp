@@ -87,7 +87,10 @@ bool has_predictions(const PageModel& page) {
   return trains(page) && (figures.draws_runs() || figures.shown().basis == lessons::Basis::kSettings);
 }
 
-bool has_verdict(const PageModel& page) { return settings_drive(page) && !page.question().hides(); }
+bool has_verdict(const PageModel& page) {
+  const bool of_settings = has_step_settings(page) && page.figures().shown().basis == lessons::Basis::kSettings;
+  return (settings_drive(page) || of_settings) && !page.question().hides();
+}
 
 bool is_growing(const PageModel& page) {
   return page.control().running() && page.runs().shows_own() && !page.shows_prediction();
@@ -203,6 +206,15 @@ std::optional<PlannedCard> card_of(const PageModel& page) {
   const auto gpu = gpu_of(page);
   if (gpu || page.page().in_course) return gpu;
   return planned_card(predict::card_of_size(lessons::kUsualCard));
+}
+
+const predict::Card* table_card_of(const PageModel& page) {
+  const std::optional<PlannedCard> on = card_of(page);
+  if (!on) return nullptr;
+  const auto found = std::ranges::find_if(predict::cards(), [&](const predict::Card& card) {
+    return card.memory && (card.name == on->name || card.driver_name == on->name);
+  });
+  return found == predict::cards().end() ? nullptr : &*found;
 }
 
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page) {

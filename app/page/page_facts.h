@@ -24,7 +24,7 @@ bool has_step_settings(const PageModel& page);
 bool settings_drive(const PageModel& page);
 // True if the figure draws a training step's memory.
 bool has_predictions(const PageModel& page);
-// True if the figure has a peak to compare with a card, not hidden by the question.
+// True if the figure is about a step that a card holds or not, and the question does not hide it.
 bool has_verdict(const PageModel& page);
 // True if the shown run is in progress.
 bool is_growing(const PageModel& page);
@@ -62,6 +62,8 @@ const predict::Card* chosen_card(const PageModel& page);
 // A limit takes precedence. Without one, a CPU has its machine's memory, and a GPU is the chosen card, else this
 // machine's, else that of the page's run.
 std::optional<PlannedCard> card_of(const PageModel& page);
+// The entry of the table of cards; null: the card is not in it.
+const predict::Card* table_card_of(const PageModel& page);
 // A limit that the reader set is named by its size.
 std::optional<lessons::CardLimit> card_of_figures(const PageModel& page);
 record::Bytes limit_of_card(const PageModel& page);  // the part left for the allocator; 0: unknown

@@ -165,7 +165,7 @@ void PageModel::ask_prediction() {
 }
 
 bool PageModel::take_prediction() {
-  if (!forecast_.asks() || !forecast_.take(planned(*this, *forecast_.settings()))) return false;
+  if (!forecast_.asks() || !forecast_.take(planned(*this, *forecast_.settings()), table_card_of(*this))) return false;
   verdict_.restart();  // it may have used the closed form
   return true;
 }
@@ -223,11 +223,8 @@ bool PageModel::follow_make_fit() {
 void PageModel::choose_card(const predict::Card* card) {
   const bool limited = limit_set(*this) > 0;
   if (card == verdict_.chosen_card() && !limited) return;
-  const auto& asked = forecast_.settings();
-  const auto as_planned = [&] { return asked ? planned(*this, *asked).params : record::Params(); };
-  const record::Params before = as_planned();
   verdict_.choose_card(card);
-  if (asked && !(as_planned() == before)) ask_prediction();
+  if (forecast_.settings()) ask_prediction();
   if (limited) (void)set_param("cap", "0");
   verdict_.restart();
   ++changes_;

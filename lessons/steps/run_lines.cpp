@@ -56,9 +56,18 @@ int tone_of(record::Phase phase) {
 
 double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
 
+// "RTX 4090", "H200"
+std::string short_card(std::string card) {
+  constexpr std::string_view kMaker = "GeForce ";
+  if (card.starts_with(kMaker)) card.erase(0, kMaker.size());
+  for (const std::string_view form : {" SXM", " PCIe"})
+    if (card.ends_with(form)) card.resize(card.size() - form.size());
+  return card;
+}
+
 std::string axis_name(const Timeline& panel, const record::Recording& run) {
   const std::string bound = value_of(run.info().provenance, predict::kBoundFact);
-  if (panel.predicted && !bound.empty()) return "phases as wide as their bound on " + bound.substr(0, bound.find(' '));
+  if (panel.predicted && !bound.empty()) return "phases as wide as their bound on " + short_card(bound);
   if (panel.predicted) return "in the order of events";
   const auto has = [&](LineStyle style) {
     return std::ranges::any_of(panel.lines, [style](const auto& line) { return line.style == style; });

@@ -48,6 +48,8 @@ StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, 
   return line;
 }
 
+// A card's name without maker and form factor: "RTX 4090", "H200".
+std::string short_card(std::string card);
 // Says, if phases are aligned, which run's times set the phases' widths.
 std::string axis_name(const Timeline& panel, const record::Recording& run);
 

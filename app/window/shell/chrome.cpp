@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
+#include "app/page/settings/my_settings.h"
 #include "app/page/words/page_words.h"
 #include "app/window/draw/controls.h"
 
@@ -217,6 +218,24 @@ const lessons::Page* draw_rail(const PageFrame& frame, const Rect& rect, const l
   return clicked;
 }
 
+// Returns the left edge.
+float draw_set_choice(PageFrame& frame, const Rect& rect) {
+  const bool taken = frame.mine.taken_by(frame.page);
+  if (!taken && !frame.mine.offered(frame.page)) return rect.x1 - px(8);
+  const ButtonText mine{"With my settings", Icon::kNone, "",
+                        "Show this page for the settings of the bench; the page's run stays as A"};
+  const ButtonText own{"With the page's own", Icon::kNone, "", "Return to the settings that this page is about"};
+  const Rect at{rect.x1 - px(8) - button_width(taken ? own : mine), rect.center_y() - px(15), rect.x1 - px(8),
+                rect.center_y() + px(15)};
+  if (button("set", at, taken ? own : mine)) {
+    if (taken)
+      frame.mine.give_back(frame.page);
+    else
+      frame.mine.give(frame.page);
+  }
+  return at.x0 - px(12);
+}
+
 void draw_top_bar(PageFrame& frame, const Rect& rect) {
   horizontal_line(rect.x0, rect.x1, rect.y1 - 1, theme().hairline);
   float x = rect.x0 + px(24);
@@ -230,7 +249,9 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
   }
   const float room = rect.x1 - px(16 + 6 * 36 + 16) - x;
   const std::string_view title = frame.place.chapter >= 0 ? frame.place.chapter_title : frame.page.page().title;
-  text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text, shortened(Face::kMedium, 13, title, room));
+  x = text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text,
+              shortened(Face::kMedium, 13, title, room))
+          .x1;
 
   float right = rect.x1 - px(16);
   const auto icon_button = [&](const char* id, Icon icon, std::string_view what) {
@@ -245,6 +266,9 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
   if (icon_button("contents", Icon::kBook, "Contents (G)")) frame.ui.open.contents = true;
   if (icon_button("find", Icon::kSearch, "Find pages, terms, figures, settings (Ctrl P)")) frame.ui.open.finder = true;
   if (icon_button("export", Icon::kExport, "Export this figure (Ctrl E)")) frame.ui.open.exports = true;
+  right = draw_set_choice(frame, {x + px(16), rect.y0, right, rect.y1});
+  if (const auto& card = frame.mine.card(); card && *card != nullptr)
+    text_fit(Face::kRegular, 12, {x + px(16), rect.y0, right, rect.y1}, theme().text2, "on " + (*card)->name, 1);
 }
 
 void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,

@@ -252,8 +252,10 @@ void BenchView::draw_verdict_column(PageFrame& frame, const Rect& rect) {
       gap(8);
       const Rect row = take(28);
       const ButtonText fit{"Make it fit", Icon::kNone, "", "The cheapest switches that make this step fit on the card"};
-      if (button("make it fit", row.left(button_width(fit)), fit)) makes_fit_ = !makes_fit_;
-      draw_try(frame, {row.x0 + button_width(fit) + px(8), row.y0, row.x1, row.y1});
+      const bool fits = plan->cards.front().fit.verdict == Verdict::kFits;
+      makes_fit_ = makes_fit_ && !fits;
+      if (!fits && button("make it fit", row.left(button_width(fit)), fit)) makes_fit_ = !makes_fit_;
+      draw_try(frame, {row.x0 + (fits ? 0 : button_width(fit) + px(8)), row.y0, row.x1, row.y1});
       if (makes_fit_) {
         gap(8);
         draw_make_fit(frame, content_rect(0).width());

@@ -41,8 +41,8 @@ void draw_keeps(PageFrame& frame, const Rect& row) {
   page::MakeFit& make_fit = frame.page.make_fit();
   GivenUp may = make_fit.may();
   const std::array<Toggle, 2> keeps{
-      Toggle{.label = "Keep speed", .on = !may.speed, .tooltip = "Only switches after which a step is as fast"},
-      Toggle{.label = "Keep exactness", .on = !may.exactness, .tooltip = "Only switches that train the same numbers"}};
+      Toggle{.label = "Keep speed", .icon = Icon::kCheck, .on = !may.speed, .tooltip = "Only switches after which a step is as fast"},
+      Toggle{.label = "Keep exactness", .icon = Icon::kCheck, .on = !may.exactness, .tooltip = "Only switches that train the same numbers"}};
   const int clicked = toggles("keeps", row.left(toggles_width(keeps, true)), keeps, true);
   if (clicked == 0) may.speed = !may.speed;
   if (clicked == 1) may.exactness = !may.exactness;

@@ -65,7 +65,22 @@ std::string words_of(std::int64_t batch, std::int64_t sequence, const predict::F
                      bytes_text(fit.limit, unit));
 }
 
-HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
+// "up to 4 sequences of 1,024 tokens, by closed form"
+std::string largest_words(MapSteps& steps, std::int64_t sequence, const CardLimit& limit) {
+  // Bytes grow with the batch, so bisection finds the largest batch that fits.
+  std::int64_t low = 0, high = 1 << 20;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (steps.fit(middle, sequence, limit).verdict == Verdict::kFits ? low : high) = middle;
+  }
+  const std::string most = low == 0
+                               ? "not even one sequence"
+                               : fmt::format("up to {} sequence{}", record::format_count(low), low == 1 ? "" : "s");
+  return fmt::format("{} of {} tokens, by closed form", most, record::format_count(sequence));
+}
+
+// `predicted`: the exact border is known and shown elsewhere.
+HeatMap map_of(const record::Params& settings, const CardLimit& limit, bool predicted) {
   const std::int64_t own_batch = settings.integer("batch"), own_sequence = settings.integer("seq");
   const auto batches = with_own(kMapBatches, own_batch), sequences = with_own(kSequences, own_sequence);
   MapSteps steps(settings);
@@ -90,17 +105,8 @@ HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
       map.settings.back().push_back({{"batch", std::to_string(batch)}, {"seq", std::to_string(sequence)}});
     }
   }
-  // Bytes grow with the batch, so bisection finds the largest batch that fits.
-  std::int64_t low = 0, high = 1 << 20;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (steps.fit(middle, own_sequence, limit).verdict == Verdict::kFits ? low : high) = middle;
-  }
-  const std::string most = low == 0
-                               ? "not even one sequence"
-                               : fmt::format("up to {} sequence{}", record::format_count(low), low == 1 ? "" : "s");
-  map.title =
-      fmt::format("On {}: {} of {} tokens, by closed form", limit.name, most, record::format_count(own_sequence));
+  map.title = fmt::format("On {}: {}", limit.name,
+                          predicted ? "what is left, by closed form" : largest_words(steps, own_sequence, limit));
   return map;
 }
 
@@ -113,7 +119,7 @@ void add_fit_map_panels(FigureData& figure, const FigureInput& input) {
   const CardLimit limit = card_limit(input.view, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   figure.head.provenance["card.process_bytes"] = std::to_string(limit.process.bytes);
-  figure.add(map_of(settings, limit));
+  figure.add(map_of(settings, limit, input.predicted != nullptr));
 }
 
 }  // namespace
