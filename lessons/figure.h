@@ -43,6 +43,10 @@
 #include "lessons/panels/timeline.h"
 #include "lessons/panels/traffic.h"
 
+namespace headroom::experiments {
+struct AdvisedSet;
+}
+
 namespace headroom::lessons {
 
 struct FigureHead {
@@ -132,14 +136,15 @@ struct View {
 };
 
 struct FigureInput {
-  const record::Ledger* run = nullptr;                 // rank 0's, or build()'s choice; null: nothing recorded yet
-  std::vector<const record::Ledger*> ranks = {};       // all ranks of the run; set by build()
-  const record::Ledger* baseline = nullptr;            // run A, if pinned
-  const record::Params* params = nullptr;              // the figure's parameters; null: defaults
-  const record::Params* settings = nullptr;            // the reader's settings; null: the run's
-  const record::Ledger* predicted = nullptr;           // prediction for these settings; null: unknown
-  const record::Ledger* formula = nullptr;             // closed form, a line over the run; null: none
-  std::span<const record::Ledger* const> beside = {};  // the page's runs of other demos
+  const record::Ledger* run = nullptr;            // rank 0's, or build()'s choice; null: nothing recorded yet
+  std::vector<const record::Ledger*> ranks = {};  // all ranks of the run; set by build()
+  const record::Ledger* baseline = nullptr;       // run A, if pinned
+  const record::Params* params = nullptr;         // the figure's parameters; null: defaults
+  const record::Params* settings = nullptr;       // the reader's settings; null: the run's
+  const record::Ledger* predicted = nullptr;      // prediction for these settings; null: unknown
+  const record::Ledger* formula = nullptr;        // closed form, a line over the run; null: none
+  const std::vector<experiments::AdvisedSet>* advised = nullptr;  // predicted, for `settings`; null: unknown
+  std::span<const record::Ledger* const> beside = {};             // the page's runs of other demos
   std::span<const experiments::SweepAxis> sweep = {};
   View view;
 };
@@ -161,7 +166,8 @@ struct Figure {
   std::string_view caption;  // one sentence for lists and alternative text
   record::Schema schema;     // parameters: axis, step, …
   Basis basis = Basis::kRun;
-  bool on_card = false;  // uses the view's card even without a run
+  bool on_card = false;       // uses the view's card even without a run
+  bool takes_advice = false;  // uses FigureInput::advised
   // Adds the panels or sets head.empty_reason. Before the call, the head is filled, and input.params is not null.
   void (*add_panels)(FigureData& figure, const FigureInput& input);
 

@@ -31,6 +31,7 @@ FigureInput inputs_for(const Figure& figure, const Sources& sources) {
   if (of_settings) {
     input.settings = sources.settings;
     input.sweep = sources.sweep;
+    if (figure.takes_advice) input.advised = sources.advised;
   }
   if (figure.on_card || (figure.basis == Basis::kRun && sources.runs_on_card)) input.view.card = sources.card;
   return input;

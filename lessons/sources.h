@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "demos/experiments/sweep_axes.h"
 #include "demos/record/ledger.h"
@@ -20,6 +21,7 @@ struct Sources {
   const record::Ledger* predicted_line = nullptr;  // over the run
   const record::Ledger* formula_line = nullptr;    // over the run
   const record::Params* settings = nullptr;        // the reader's; null: the run's
+  const std::vector<experiments::AdvisedSet>* advised = nullptr;  // for `settings`
   std::span<const record::Ledger* const> beside = {};
   std::span<const experiments::SweepAxis> sweep = {};  // may not have run yet
   std::optional<CardLimit> card = {};

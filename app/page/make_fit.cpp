@@ -9,6 +9,12 @@ bool MakeFit::is_for(const Request& request) const {
          may_.speed == searched_may_.speed && may_.exactness == searched_may_.exactness;
 }
 
+const std::vector<AdvisedSet>* MakeFit::predicted_for(const record::Params& settings) const {
+  const bool all = searched_may_.speed && searched_may_.exactness;
+  const bool known = advice_ && advice_->refusal.empty() && advice_->why_formula.empty();
+  return all && known && request_->settings == settings ? &advice_->sets : nullptr;
+}
+
 bool MakeFit::follow(const Request& request) {
   const bool anew = !is_for(request);
   if (anew) {

@@ -30,6 +30,8 @@ class MakeFit {
   void set_may(const GivenUp& may) { may_ = may; }
   // Null: the search continues.
   const Advice* advice() const { return advice_ ? &*advice_ : nullptr; }
+  // The sets that a planner predicted for these settings, if nothing may be kept from them; null: none.
+  const std::vector<AdvisedSet>* predicted_for(const record::Params& settings) const;
 
  private:
   bool is_for(const Request& request) const;

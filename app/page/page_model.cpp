@@ -214,10 +214,12 @@ bool PageModel::follow_make_fit() {
   const bool by_formula = forecast_.planner() == nullptr;
   record::Params without_limit = settings();  // the card is the limit
   (void)without_limit.set("cap", "0");
-  return make_fit_.follow({.settings = std::move(without_limit),
-                           .card = *on,
-                           .service = by_formula ? nullptr : forecast_.service(),
-                           .why_formula = forecast_.why_none()});
+  const bool changed = make_fit_.follow({.settings = std::move(without_limit),
+                                         .card = *on,
+                                         .service = by_formula ? nullptr : forecast_.service(),
+                                         .why_formula = forecast_.why_none()});
+  if (changed && figures_.shown().takes_advice) ++changes_;
+  return changed;
 }
 
 void PageModel::choose_card(const predict::Card* card) {

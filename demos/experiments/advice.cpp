@@ -87,7 +87,7 @@ bool AdviceSearch::describe(const Judge& judge) {
     const std::optional<Judged> judged = judge(with);
     if (!judged) return false;
     set.params = with;
-    set.switches.push_back({.what = &next, .bytes = judged->fit.reserved});
+    set.switches.push_back({.what = &next, .fit = judged->fit});
   }
   set.params = described_->set->params;
   sets_.push_back(std::move(set));

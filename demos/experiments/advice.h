@@ -20,7 +20,7 @@ using Judge = std::function<std::optional<Judged>(const record::Params&)>;
 
 struct AdvisedSwitch {
   const Technique* what = nullptr;
-  record::Bytes bytes = 0;  // reserved with this switch and all before it
+  predict::Fit fit = {};  // with this switch and all before it
 };
 
 struct AdvisedSet {

@@ -91,8 +91,8 @@ TEST_CASE("the step fits with the advised switches, and does not fit with one fe
   CHECK_FALSE(experiments::refused_combination(first.params));
   record::Bytes before = advice.fit.reserved;
   for (const experiments::AdvisedSwitch& each : first.switches) {
-    CHECK(each.bytes <= before);
-    before = each.bytes;
+    CHECK(each.fit.reserved <= before);
+    before = each.fit.reserved;
   }
   CHECK(before < memory);
   // No single switch is enough.
@@ -141,7 +141,7 @@ TEST_CASE("the smallest set is reported if no set fits") {
   CHECK_FALSE(advice.fits());
   REQUIRE(advice.sets.size() == 1);
   REQUIRE_FALSE(advice.sets.front().switches.empty());
-  CHECK(advice.sets.front().switches.back().bytes < advice.fit.reserved / 4);
+  CHECK(advice.sets.front().switches.back().fit.reserved < advice.fit.reserved / 4);
 }
 
 TEST_CASE("several sets fit, and none contains another") {

@@ -95,7 +95,7 @@ std::string switches_text(const AdvisedSet& set, const lessons::ShownUnit& unit)
     const std::string time = each.what->cost.time();
     rows.push_back({std::to_string(++number), each.what->label, std::string(each.what->cost.given_up()),
                     each.what->report_place.empty() ? "-" : each.what->report_place,
-                    time.empty() ? "not measured" : time, table_bytes(each.bytes, unit)});
+                    time.empty() ? "not measured" : time, table_bytes(each.fit.reserved, unit)});
   }
   std::string text = text_table(rows, 4);
   text += "\n";
@@ -158,7 +158,7 @@ json switches_json(const AdvisedSet& set) {
                         {"reason", each.what->reason},
                         {"report_order", each.what->report_place},
                         {"step_time_ratio", each.what->cost.times > 0 ? json(each.what->cost.times) : json()},
-                        {"bytes_after", each.bytes}});
+                        {"bytes_after", each.fit.reserved}});
   return switches;
 }
 

@@ -124,7 +124,10 @@ std::string settings_as_options(const record::Params& settings, std::string_view
 // A card that the table lacks is named by its size.
 std::string card_as_option(const PlannedCard& card) {
   const bool known = !predict::find_cards(card.name).empty();
-  return " --card " + in_shell(known ? card.name : fmt::format("{}MiB", card.memory / record::kMiB));
+  const bool whole = card.memory % record::kGiB == 0;
+  const std::string size =
+      whole ? fmt::format("{}GiB", card.memory / record::kGiB) : fmt::format("{}MiB", card.memory / record::kMiB);
+  return " --card " + in_shell(known ? card.name : size);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Two recipes for one step on one card, switch by switch and by closed form: the report's order, and the cheapest
-// switches that suffice.
+// Two recipes for one step on one card, switch by switch: the report's order by closed form, and the cheapest switches
+// that suffice, predicted if a planner has advised.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -27,6 +27,7 @@ struct Recipe {
   std::string head;
   std::vector<const Technique*> switches;  // in order
   bool enough = false;
+  const experiments::AdvisedSet* predicted = nullptr;
 };
 
 predict::Fit fit_of(const Params& params, const CardLimit& card) {
@@ -68,7 +69,16 @@ Recipe report_recipe(const Params& start, const CardLimit& card) {
   return recipe;
 }
 
-// The advisor's first set, judged by closed form.
+// The advisor's first set.
+Recipe predicted_recipe(const std::vector<experiments::AdvisedSet>& advised) {
+  Recipe recipe{.head = "The cheapest switches, predicted", .enough = advised.empty() || advised.front().fits()};
+  if (advised.empty()) return recipe;
+  recipe.predicted = &advised.front();
+  for (const experiments::AdvisedSwitch& each : advised.front().switches) recipe.switches.push_back(each.what);
+  return recipe;
+}
+
+// The same search, judged by closed form.
 Recipe cheapest(const Params& start, const CardLimit& card) {
   Recipe recipe{.head = "The cheapest switches"};
   experiments::AdviceSearch search(start, card.process.margin, {});
@@ -91,6 +101,11 @@ TableRow row_of(std::string name, std::string note, std::string gives_up, std::s
   return row;
 }
 
+// With the recipe's switches up to `index`.
+predict::Fit fit_after(const Recipe& recipe, std::size_t index, const Params& settings, const CardLimit& card) {
+  return recipe.predicted == nullptr ? fit_of(settings, card) : recipe.predicted->switches[index].fit;
+}
+
 Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card) {
   Table table{.head = recipe.head, .columns = {"gives up", "a step takes", "then takes", "on " + card.name}};
   const predict::Fit as_it_is = fit_of(start, card);
@@ -100,12 +115,15 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
   for (const Technique* const each : recipe.switches) {
     if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
     const std::string time = each->cost.time();
+    const predict::Fit fit = fit_after(recipe, table.rows.size() - 1, so_far, card);
     table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), each->reason,
-                                std::string(each->cost.given_up()), time.empty() ? "–" : time, fit_of(so_far, card),
-                                unit));
+                                std::string(each->cost.given_up()), time.empty() ? "–" : time, fit, unit));
   }
   table.foot =
-      recipe.enough
+      recipe.enough && recipe.predicted != nullptr ? "Bytes as Make it fit predicts them; times of Llama 3.2 1B with 4 "
+                                                     "× 1,024 tokens on an H200, one technique at "
+                                                     "a time."
+      : recipe.enough
           ? "Bytes by closed form; times of Llama 3.2 1B with 4 × 1,024 tokens on an H200, one technique at a time."
           : "Not enough: use a smaller batch or model, or more GPUs.";
   return table;
@@ -116,7 +134,8 @@ void add_recipe_steps_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_on_card(figure.head, input.view, settings)) return;
   const CardLimit card = card_limit(input.view, settings);
   figure.add(table_of(report_recipe(settings, card), settings, card));
-  figure.add(table_of(cheapest(settings, card), settings, card));
+  const Recipe second = input.advised != nullptr ? predicted_recipe(*input.advised) : cheapest(settings, card);
+  figure.add(table_of(second, settings, card));
 }
 
 }  // namespace
@@ -128,8 +147,9 @@ constinit const Figure kRecipeSteps{
     .caption =
         "What a step takes, switch by switch, in the order that the report recommends, and with the cheapest switches",
     .schema = {},
-    .basis = Basis::kFormula,
+    .basis = Basis::kSettings,
     .on_card = true,
+    .takes_advice = true,
     .add_panels = add_recipe_steps_panels,
 };
 

@@ -50,7 +50,7 @@ TEST_CASE("the bench's filter shows the settings that have the typed words", "[g
   perform("filter of the bench", bench_at(1600, 900), [](Actor& actor) {
     actor.frames(3);
     IM_CHECK(actor.there("batch/slider"));
-    actor.click("filter settings");
+    actor.click("##filter settings");
     actor.ctx->KeyChars("rank of");
     actor.frames(3);
     IM_CHECK(!actor.there("batch/slider"));
