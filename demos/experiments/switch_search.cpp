@@ -40,7 +40,7 @@ class Search {
 
   std::vector<SwitchSet> candidates(std::size_t most) {
     grow({.switches = {}, .params = start_}, 0, most);
-    std::ranges::sort(found_, {}, [](const SwitchSet& each) {
+    std::ranges::stable_sort(found_, {}, [](const SwitchSet& each) {  // ties stay in table order
       return std::tuple(each.exactness, each.speed, each.switches.size(), each.times, each.bytes);
     });
     return std::move(found_);

@@ -250,23 +250,12 @@ std::vector<Technique> make_table() {
   return all;
 }
 
-void set(Params& params, std::string_view key, std::int64_t value) {
-  (void)params.set_assignment(fmt::format("{}={}", key, value));
-}
-
-// nullopt if the batch cannot be split.
+// nullopt if the sequences cannot be split.
 std::optional<Params> split(Params params, int parts) {
-  const std::int64_t batch = params.integer("batch");
-  if (batch % parts != 0) return std::nullopt;
-  set(params, "batch", batch / parts);
-  set(params, "accumulate", params.integer("accumulate") * parts);
-  return params;
-}
-
-Params whole_again(Params params) {
-  set(params, "batch", params.integer("batch") * params.integer("accumulate"));
-  set(params, "accumulate", 1);
-  return params;
+  const std::int64_t sequences = params.integer("batch") * params.integer("accumulate");
+  const bool possible = sequences % parts == 0 && params.set_assignment(fmt::format("batch={}", sequences / parts)) &&
+                        params.set_assignment(fmt::format("accumulate={}", parts));
+  return possible ? std::optional(std::move(params)) : std::nullopt;
 }
 
 }  // namespace
@@ -324,7 +313,7 @@ std::vector<std::string_view> report_steps_left_out(const Params& params) {
 }
 
 bool is_on(const Technique& what, const Params& params) {
-  if (what.micro_batches > 1) return params.integer("accumulate") % what.micro_batches == 0;
+  if (what.micro_batches > 1) return params.integer("accumulate") == what.micro_batches;
   return std::ranges::all_of(what.settings, [&](std::string_view setting) {
     const std::string_view key = key_of(setting);
     return params.as_text(key) == setting.substr(key.size() + 1);
@@ -333,8 +322,11 @@ bool is_on(const Technique& what, const Params& params) {
 
 std::optional<Params> turned_on(const Technique& what, const Params& params) {
   if (what.several_ranks && params.integer("ranks") == 1) return std::nullopt;
-  if (what.micro_batches > 1) return split(params, what.micro_batches);
   Params now = params;
+  if (what.micro_batches > 1) {
+    auto parts = split(params, what.micro_batches);
+    return parts == params ? std::nullopt : parts;
+  }
   if (!what.needs.empty() && !now.set_assignment(what.needs)) return std::nullopt;
   for (const std::string& setting : what.settings)
     if (!now.set_assignment(setting) || !now.in_use(key_of(setting))) return std::nullopt;  // would not change the step
@@ -344,7 +336,9 @@ std::optional<Params> turned_on(const Technique& what, const Params& params) {
 std::optional<Params> turned_off(const Technique& what, const Params& params) {
   Params now = params;
   if (what.micro_batches > 1) {
-    now = whole_again(params);
+    auto whole = split(params, 1);
+    if (!whole) return std::nullopt;
+    now = *std::move(whole);
   } else {
     const Params first(params.schema());
     for (const std::string_view key : what.keys()) {

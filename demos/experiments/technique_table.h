@@ -69,7 +69,7 @@ std::string ladder_label(std::string_view id);
 // The report's steps that need several GPUs, if the settings have one.
 std::vector<std::string_view> report_steps_left_out(const record::Params& params);
 
-// A technique that splits the batch is on for any multiple of its micro_batches.
+// A technique that splits the batch is on for its own number of micro-batches only.
 bool is_on(const Technique& what, const record::Params& params);
 // Returns nullopt if the technique changes nothing or cannot be turned on.
 std::optional<record::Params> turned_on(const Technique& what, const record::Params& params);

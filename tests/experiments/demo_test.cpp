@@ -7,6 +7,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
+#include "demos/experiments/technique_table.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -125,4 +126,26 @@ TEST_CASE("the keys of train_step do not change") {
   CHECK(params.text("device") == "auto");
   CHECK(params.integer("cap") == 0);
   CHECK(params.text("data").empty());
+}
+
+TEST_CASE("of the techniques that split a batch, only the one with this number of micro-batches is on") {
+  record::Params params(experiments::training_step().schema);
+  REQUIRE(params.set("batch", "16"));
+  const auto on = [&] {
+    std::vector<std::string> ids;
+    for (const experiments::Technique& each : experiments::techniques())
+      if (each.micro_batches > 1 && experiments::is_on(each, params)) ids.push_back(each.id);
+    return ids;
+  };
+  CHECK(on().empty());
+  for (const char* id : {"accumulate_4", "accumulate_2", "accumulate_4"}) {
+    CAPTURE(id);
+    const experiments::Technique& what = *experiments::find_technique(id);
+    params = experiments::turned_on(what, params).value();
+    CHECK(on() == std::vector<std::string>{id});
+    CHECK(params.integer("batch") * params.integer("accumulate") == 16);
+    CHECK_FALSE(experiments::turned_on(what, params));
+  }
+  REQUIRE(params.set("accumulate", "6"));
+  CHECK(on().empty());
 }
