@@ -5,6 +5,7 @@
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 #include "app/window/shell/keys.h"
+#include "app/window/widgets/param_control.h"
 #include "imgui_internal.h"  // SetKeyOwner
 
 namespace headroom::app::window {
@@ -43,6 +44,8 @@ bool has_needs(const KeyEntry& entry, const PageFrame& frame, bool free) {
       return free;
     case Needs::kNoControl:  // a focused control takes Enter, Space and arrows
       return free && !(ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused());
+    case Needs::kNoSlider:
+      return free && frame.state.settings.takes_digits.empty();
     case Needs::kTimeline:
       return free && frame.state.timeline_focus;
   }
@@ -93,6 +96,7 @@ Turn take_keys(PageFrame& frame) {
       if (const Turn to = entry.act(frame, press.which); to != Turn::kStay) turn = to;
     }
   }
+  type_digits(frame.state.settings);
   return turn;
 }
 

@@ -45,6 +45,7 @@ struct KeyEntry {
     kNothing,
     kFree,       // no text is being typed and no popup is open
     kNoControl,  // free, and no control has the keyboard focus
+    kNoSlider,   // free, and no slider takes the digits
     kTimeline,   // free, and the timeline has the focus
   };
   struct Press {

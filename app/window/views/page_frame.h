@@ -56,6 +56,11 @@ struct SettingsState {
   std::string group;          // group open under "More settings"
   std::string editing, text;  // key of the setting being typed, and what is typed
   bool focus = false;         // the field was just opened
+  bool typed = false;         // digits opened the field
+  bool by_keys = false;       // so that the slider gets the focus back
+  std::string takes_digits;   // key of the slider that the mouse points at or that has the focus
+  int scrubbed_from = 0;      // the slider's stop when its value was pressed
+  float wheel = 0;            // turned, but less than a stop
   std::string refused;        // why the last value was refused
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "app/page/page_facts.h"
 #include "app/page/settings/param_scale.h"
 #include "app/window/draw/controls.h"
+#include "imgui_internal.h"  // GetInputTextState, SetKeyOwner
 
 namespace headroom::app::window {
 
@@ -39,23 +41,50 @@ struct Control {
   }
 };
 
-// A double click turns the value into a field.
-void draw_editable_value(const Control& control, const Rect& rect) {
-  PageState& state = control.frame.state;
+int stop_of(const Control& control, const std::vector<double>& stops) {
+  return page::nearest_stop(stops, page::number_of(control.spec, control.params()));
+}
+
+void move_to_stop(const Control& control, const std::vector<double>& stops, int stop) {
+  stop = std::clamp(stop, 0, static_cast<int>(stops.size()) - 1);
+  if (stop != stop_of(control, stops))
+    control.set(page::typed_value(control.spec, stops[static_cast<std::size_t>(stop)]));
+}
+
+void draw_field(const Control& control, const Rect& rect) {
+  SettingsState& settings = control.frame.state.settings;
+  const Rect field{rect.center_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
+  const bool done = text_field("value", field, settings.text, "", settings.focus);
+  const bool left = !settings.focus && !ImGui::IsItemActive();  // Escape, or a click elsewhere
+  // ImGui selects the whole text, so the next digit would replace those that opened the field.
+  if (settings.typed && ImGui::IsItemActivated())
+    if (ImGuiInputTextState* const text = ImGui::GetInputTextState(ImGui::GetItemID()))
+      text->ReloadUserBufAndMoveToEnd();
+  if (done || (left && settings.typed && !ImGui::IsKeyPressed(ImGuiKey_Escape, false))) control.set(settings.text);
+  settings.focus = false;
+  if (!done && !left) return;
+  settings.editing.clear();
+  settings.typed = false;
+  if (settings.by_keys) focus_next();
+}
+
+// A drag moves the value as far as a drag of the slider would.
+void scrub(const Control& control, const std::vector<double>& stops, float width) {
+  SettingsState& settings = control.frame.state.settings;
+  if (ImGui::IsItemActivated()) settings.scrubbed_from = stop_of(control, stops);
+  if (!ImGui::IsItemActive() || !ImGui::IsMouseDragging(ImGuiMouseButton_Left)) return;
+  const float moved = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left).x / std::max(1.0f, width);
+  move_to_stop(control, stops,
+               settings.scrubbed_from + static_cast<int>(std::lround(moved * static_cast<float>(stops.size() - 1))));
+}
+
+// A click turns the value into a field.
+void draw_editable_value(const Control& control, const Rect& rect, const std::vector<double>& stops) {
+  SettingsState& settings = control.frame.state.settings;
   const ParamSpec& spec = control.spec;
   const record::Params& params = control.params();
+  if (settings.editing == control.id()) return draw_field(control, rect);
   std::string value = page::shown_value(spec, params);
-  if (state.settings.editing == control.id()) {
-    const Rect field{rect.center_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
-    if (text_field("value", field, state.settings.text, "", state.settings.focus)) {
-      control.set(state.settings.text);
-      state.settings.editing.clear();
-    } else if (!state.settings.focus && !ImGui::IsItemActive()) {
-      state.settings.editing.clear();  // Escape, or a click elsewhere
-    }
-    state.settings.focus = false;
-    return;
-  }
   // The unit is dropped if it would meet the label.
   const float room = rect.width() - text_width(Face::kMedium, 12, spec.label) - px(8);
   const auto too_wide = [&] { return text_width(Face::kSemiBold, 13, value) > room; };
@@ -68,14 +97,18 @@ void draw_editable_value(const Control& control, const Rect& rect) {
   text_in(Face::kSemiBold, 13, rect, theme().text, value, 1);
   const Hit edit = hit("edit", at);
   if (edit.focused) focus_ring(at, 4);
-  const bool asked =
-      (edit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) || (edit.clicked && edit.focused);
-  if (asked) {
-    state.settings.editing = control.id();
-    state.settings.text = params.as_text(spec.key);
-    state.settings.focus = true;
+  if (edit.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (edit.focused && settings.takes_digits.empty()) settings.takes_digits = control.id();
+  scrub(control, stops, rect.width());
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool dragged = io.MouseDragMaxDistanceSqr[0] >= io.MouseDragThreshold * io.MouseDragThreshold;
+  if (edit.clicked && (edit.focused || !dragged)) {
+    settings.editing = control.id();
+    settings.text = params.as_text(spec.key);
+    settings.focus = true;
+    settings.by_keys = edit.focused;
   } else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
-    tooltip("Double click to type a value");
+    tooltip("Click to type a value. Drag it, or turn the wheel, to change it");
   }
 }
 
@@ -132,11 +165,22 @@ std::vector<SliderMark> marks_of(const Control& control, const std::vector<doubl
 
 void draw_number(const Control& control, const Rect& rect, const std::vector<double>& stops) {
   const int steps = static_cast<int>(stops.size());
-  const int before = page::nearest_stop(stops, page::number_of(control.spec, control.params()));
-  float position = steps > 1 ? static_cast<float>(before) / static_cast<float>(steps - 1) : 0;
-  if (!slider("slider", rect, position, steps, end_of_what_fits(control, stops), marks_of(control, stops))) return;
-  const int now = static_cast<int>(std::lround(position * static_cast<float>(steps - 1)));
-  if (now != before) control.set(page::typed_value(control.spec, stops[static_cast<std::size_t>(now)]));
+  float position = steps > 1 ? static_cast<float>(stop_of(control, stops)) / static_cast<float>(steps - 1) : 0;
+  if (slider("slider", rect, position, steps, end_of_what_fits(control, stops), marks_of(control, stops)))
+    move_to_stop(control, stops, static_cast<int>(std::lround(position * static_cast<float>(steps - 1))));
+  std::string& takes = control.frame.state.settings.takes_digits;
+  if (takes.empty() && ImGui::IsItemFocused() && ImGui::GetIO().NavVisible) takes = control.id();
+}
+
+// The wheel and digits act on the slider that the mouse points at, in preference to the focused one.
+void follow_pointer(const Control& control, const std::vector<double>& stops) {
+  SettingsState& settings = control.frame.state.settings;
+  settings.takes_digits = control.id();
+  ImGui::SetKeyOwner(ImGuiKey_MouseWheelY, ImGui::GetItemID());  // instead of the window, which would scroll
+  settings.wheel += ImGui::GetIO().MouseWheel;
+  const int turned = static_cast<int>(settings.wheel);
+  settings.wheel -= static_cast<float>(turned);
+  if (turned != 0) move_to_stop(control, stops, stop_of(control, stops) + turned);
 }
 
 void draw_typed(const Control& control, const Rect& rect) {
@@ -173,6 +217,22 @@ bool is_sought(const PageState& state, ParamsOf of, const ParamSpec& spec) {
   return !state.sought.param.empty() && state.sought.param == name_of(of, spec.key);
 }
 
+void type_digits(SettingsState& settings) {
+  const std::string takes = std::exchange(settings.takes_digits, {});
+  if (ImGui::GetIO().WantTextInput) return;
+  std::string digits;
+  for (const ImWchar each : ImGui::GetIO().InputQueueCharacters)
+    if (each >= '0' && each <= '9') digits += static_cast<char>(each);
+  if (digits.empty() || (takes.empty() && !settings.typed)) return;
+  if (!settings.typed) {
+    settings.editing = takes;
+    settings.text.clear();
+    settings.focus = settings.typed = true;
+    settings.by_keys = ImGui::GetIO().NavVisible;
+  }
+  settings.text += digits;  // the field takes keys from its second frame on
+}
+
 void draw_label(const ParamSpec& spec, const Rect& rect) {
   const Rect words = text_in(Face::kMedium, 12, rect, theme().text2, spec.label);
   if (pointed(words)) tooltip(spec.help);
@@ -202,9 +262,10 @@ void draw_param(PageFrame& frame, ParamsOf of, const ParamSpec& spec, Rect cell)
       if (stops.size() < 2) {
         draw_typed(control, cell);
       } else {
-        draw_editable_value(control, label);
+        draw_editable_value(control, label, stops);
         if (wanted) focus_next();
         draw_number(control, cell, stops);
+        if (pointed({label.x0, label.y0, cell.x1, cell.y1})) follow_pointer(control, stops);
       }
       break;
     case ParamKind::kFile:

@@ -29,6 +29,9 @@ constexpr float kNarrowSweep = 128;
 
 void draw_label(const record::ParamSpec& spec, const Rect& rect);
 
+// Typed digits open the value of the slider that takes them. Call once per frame, before the controls are drawn.
+void type_digits(SettingsState& settings);
+
 // Fixed settings are text.
 void draw_param(PageFrame& frame, ParamsOf of, const record::ParamSpec& spec, Rect cell);
 

@@ -25,12 +25,12 @@ TEST_CASE("settings are chosen, slid and typed, and bad values are refused", "[g
     actor.ctx->MouseMoveToPos({slider.RectFull.Max.x - 2, slider.RectFull.GetCenter().y});
     actor.ctx->MouseClick(0);
     IM_CHECK_EQ(actor.page().control().params().integer("batch"), 256);
-    actor.ctx->ItemDoubleClick("**/seq/edit");
+    actor.ctx->ItemClick("**/seq/edit");
     actor.frames(2);
     actor.ctx->KeyCharsReplaceEnter("300");
     actor.frames(2);
     IM_CHECK_EQ(actor.page().control().params().integer("seq"), 300);
-    actor.ctx->ItemDoubleClick("**/seq/edit");
+    actor.ctx->ItemClick("**/seq/edit");
     actor.frames(2);
     actor.ctx->KeyCharsReplaceEnter("3");
     actor.frames(2);
@@ -76,6 +76,94 @@ TEST_CASE("a focused slider follows the arrow keys", "[gui]") {
     actor.ctx->KeyPress(ImGuiKey_LeftArrow);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().control().params().integer("batch"), before - 1);
+  });
+}
+
+TEST_CASE("a drag on a value scrubs it, and the wheel steps the slider at the mouse", "[gui]") {
+  Scene scene;
+  perform("scrubbed value", scene.stage, [](Actor& actor) {
+    const auto batch = [&] { return actor.page().settings().integer("batch"); };
+    const std::int64_t before = batch();
+    const ImRect value = actor.ctx->ItemInfo("**/batch/edit").RectFull,
+                 track = actor.ctx->ItemInfo("**/batch/slider").RectFull;
+    actor.ctx->MouseMoveToPos(value.GetCenter());
+    actor.ctx->MouseDown(0);
+    actor.ctx->MouseMoveToPos({value.GetCenter().x + track.GetWidth(), value.GetCenter().y});
+    actor.ctx->MouseUp(0);
+    actor.frames(2);
+    IM_CHECK_EQ(batch(), 256);
+    IM_CHECK(actor.app.view().state().settings.editing.empty());
+    IM_CHECK(actor.page().undo());  // the whole drag is one step
+    IM_CHECK_EQ(batch(), before);
+    for (const ImVec2 at : {track.GetCenter(), actor.ctx->ItemInfo("**/batch/edit").RectFull.GetCenter()}) {
+      actor.ctx->MouseMoveToPos(at);
+      actor.ctx->MouseWheelY(1);
+      actor.frames(2);
+      IM_CHECK_EQ(batch(), before + 1);
+      actor.ctx->MouseWheelY(-1);
+      actor.frames(2);
+      IM_CHECK_EQ(batch(), before);
+    }
+    actor.ctx->MouseMoveToPos({track.GetCenter().x, track.Max.y + 40});
+    actor.ctx->MouseWheelY(1);
+    actor.frames(2);
+    IM_CHECK_EQ(batch(), before);
+  });
+}
+
+TEST_CASE("digits typed at a slider go into its value and turn no switch", "[gui]") {
+  Stage stage = shipped("checkpointing");
+  ScriptedBackend backend(small_run());
+  stage.runner = &backend;
+  perform("typed at a slider", stage, [](Actor& actor) {
+    actor.frames(20);
+    actor.question().skip();
+    (void)actor.page().set_param("batch", "2");
+    (void)actor.page().set_param("seq", "512");
+    actor.frames(6);
+    const record::Params before = actor.page().settings();
+    const auto type = [&](const char* digits) {
+      for (const char* each = digits; *each != 0; ++each) {
+        const auto key = static_cast<ImGuiKey>(ImGuiKey_0 + (*each - '0'));
+        actor.ctx->KeyDown(key);
+        actor.ctx->KeyChars(std::string(1, *each).c_str());
+        actor.ctx->KeyUp(key);
+      }
+    };
+    actor.ctx->MouseMoveToPos(actor.ctx->ItemInfo("**/batch/slider").RectFull.GetCenter());
+    actor.frames(2);
+    type("64");
+    actor.frames(3);
+    actor.picture("typed at a slider");
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(3);
+    record::Params wanted = before;
+    IM_CHECK(wanted.set("batch", "64").ok());
+    IM_CHECK(actor.page().settings() == wanted);
+    IM_CHECK(actor.page().undo());
+    IM_CHECK(actor.page().settings() == before);
+
+    type("12");
+    actor.frames(3);
+    actor.ctx->MouseMoveToPos({600, 300});
+    actor.ctx->MouseClick(0);  // a click elsewhere takes the number, too
+    actor.frames(3);
+    IM_CHECK_EQ(actor.page().settings().integer("batch"), 12);
+    IM_CHECK(actor.page().undo());
+    actor.ctx->ItemNavActivate("**/batch/slider");
+    actor.ctx->MouseMoveToPos({600, 300});
+    actor.ctx->KeyPress(ImGuiKey_RightArrow);  // the focus is visible
+    actor.frames(2);
+    type("32");
+    actor.frames(3);
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    actor.frames(3);
+    IM_CHECK_EQ(actor.page().settings().integer("batch"), 3);
+    type("5");
+    actor.frames(3);
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(3);
+    IM_CHECK_EQ(actor.page().settings().integer("batch"), 5);
   });
 }
 
