@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "app/page/page_facts.h"
 #include "app/page/settings/param_scale.h"
 #include "app/window/shell/keys.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/views.h"
 #include "app/window/widgets/widget.h"
+#include "demos/experiments/technique_table.h"
 
 namespace headroom::app::window::acts {
 
@@ -50,6 +53,27 @@ Turn screen_before(PageFrame& frame) {
   else if (!frame.state.reading_more)
     return Turn::kBack;
   return Turn::kStay;
+}
+
+constexpr double kSwitchSaid = 2;  // seconds
+
+void turn_rung(PageFrame& frame, std::size_t index) {
+  page::Ladder& ladder = frame.page.ladder();
+  if (index >= ladder.switches().size()) return;
+  ladder.turn(index);
+  const page::Ladder::Switch& turned = ladder.switches()[index];
+  frame.ui.say_in_passing(
+      fmt::format("{}: {} {}", index + 1, experiments::ladder_label(turned.id), turned.on ? "on" : "off"), frame.now,
+      kSwitchSaid);
+}
+
+void turn_way(PageFrame& frame, std::size_t index) {
+  const std::vector<const page::WayOut*> ways = frame.page.verdict().shown_ways();
+  if (index >= ways.size()) return;
+  const std::string said =
+      fmt::format("{}: {} {} · Ctrl Z undoes", index + 1, ways[index]->what->button(), ways[index]->on ? "off" : "on");
+  page::turn(frame.page, *ways[index]);
+  frame.ui.say_in_passing(said, frame.now, kSwitchSaid);
 }
 
 }  // namespace
@@ -150,14 +174,12 @@ void move_guess(PageFrame& frame, int which) {
 void take_digit(PageFrame& frame, int which) {
   const auto index = static_cast<std::size_t>(which);
   page::Question& question = frame.page.question();
-  if (question.hides()) {
+  if (question.hides())
     question.choose(index);
-  } else if (frame.page.figures().draws_ladder()) {
-    frame.page.ladder().turn(index);
-  } else {
-    const std::vector<const page::WayOut*> ways = frame.page.verdict().shown_ways();
-    if (index < ways.size()) page::turn(frame.page, *ways[index]);
-  }
+  else if (frame.page.figures().draws_ladder())
+    turn_rung(frame, index);
+  else
+    turn_way(frame, index);
 }
 
 void show_next_figure(PageFrame& frame, int) {

@@ -54,9 +54,8 @@ struct UiState {
     if (sentence.empty() || notice.find(sentence) != std::string::npos) return;
     notice += (notice.empty() ? "" : "\n") + sentence;
   }
-  void say_in_passing(std::string sentence, double now) {
-    constexpr double kSeconds = 5;
-    passing = {std::move(sentence), now + kSeconds};
+  void say_in_passing(std::string sentence, double now, double seconds = 5) {
+    passing = {std::move(sentence), now + seconds};
   }
   float scale() const { return stage ? stage_scale : font_scale * display_scale; }
 };

@@ -10,6 +10,7 @@
 
 using namespace headroom;
 using namespace headroom::tests;
+namespace page = app::page;
 
 namespace {
 
@@ -104,6 +105,29 @@ TEST_CASE("a held chip shows the figure with it until released, and a short clic
     actor.ctx->KeyPress(ImGuiKey_X);
     actor.frames(2);
     IM_CHECK_STR_EQ(actor.page().settings().as_text("checkpointing").c_str(), "layer");
+  });
+}
+
+TEST_CASE("a digit says which switch it turned, for two seconds", "[gui]") {
+  Stage stage = shipped("checkpointing");
+  ScriptedBackend backend(small_run());
+  stage.runner = &backend;
+  perform("digit turns a switch", stage, [&](Actor& actor) {
+    actor.frames(20);
+    actor.question().skip();
+    (void)actor.page().set_param("batch", "2");
+    actor.frames(6);
+    const page::WayOut& first = *actor.page().verdict().shown_ways().front();
+    const std::string name = first.what->button();
+    const bool on = first.on;
+    actor.ctx->MouseMoveToPos({600, 300});
+    actor.ctx->KeyPress(ImGuiKey_1);
+    IM_CHECK_STR_EQ(actor.app.ui().passing.words.c_str(),
+                    ("1: " + name + (on ? " off" : " on") + " · Ctrl Z undoes").c_str());
+    IM_CHECK_LE(actor.app.ui().passing.until, ImGui::GetTime() + 2);
+    actor.picture("digit turns a switch");
+    IM_CHECK(actor.page().undo());
+    actor.frames(1);
   });
 }
 
