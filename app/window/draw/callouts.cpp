@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "app/window/draw/controls.h"
+#include "imgui_internal.h"  // BeginTooltipEx
 
 namespace headroom::app::window {
 
@@ -55,15 +56,19 @@ bool empty_state(const Rect& rect, std::string_view head, std::string_view body,
 }
 
 void tooltip(std::string_view text) {
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(8)));
+  const ImVec2 around{px(12), px(8)};
+  const float width = std::min(px(320), text_width(Face::kRegular, 12, text) + 1);
+  const float height = paragraph(Face::kRegular, 12, 1.5f, {0, 0, width, 0}, {}, text, false);
+  // ImGui would draw one frame in the size of the tooltip before.
+  ImGui::SetNextWindowSize({width + 2 * around.x, height + 2 * around.y});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, around);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
   ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, line_px(1));
   ImGui::PushStyleColor(ImGuiCol_Border, as_u32(theme().control));
-  if (ImGui::BeginTooltip()) {
+  if (ImGui::BeginTooltipEx(ImGuiTooltipFlags_OverridePrevious, ImGuiWindowFlags_None)) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = std::min(px(320), text_width(Face::kRegular, 12, text) + 1);
-    const float bottom = paragraph(Face::kRegular, 12, 1.5f, {at.x, at.y, at.x + width, 0}, theme().text, text);
-    ImGui::Dummy({width, bottom - at.y});
+    paragraph(Face::kRegular, 12, 1.5f, {at.x, at.y, at.x + width, 0}, theme().text, text);
+    ImGui::Dummy({width, height});
     ImGui::EndTooltip();
   }
   ImGui::PopStyleColor();

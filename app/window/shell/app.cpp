@@ -12,6 +12,7 @@
 #include "app/window/shell/keys.h"
 #include "app/window/views/views.h"
 #include "demos/record/text.h"
+#include "imgui_internal.h"  // NavHighlightItemUnderNav
 
 namespace headroom::app::window {
 
@@ -287,6 +288,9 @@ void App::draw_window(double now, ImVec2 viewport) {
 }
 
 void App::draw(double now) {
+  // After a key, ImGui would show the focused control's tooltip instead of that at the mouse.
+  if (ImGuiContext& context = *ImGui::GetCurrentContext(); context.HoveredIdPreviousFrame != 0)
+    context.NavHighlightItemUnderNav = false;
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport->Pos);
   ImGui::SetNextWindowSize(viewport->Size);

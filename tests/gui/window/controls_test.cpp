@@ -167,6 +167,37 @@ TEST_CASE("digits typed at a slider go into its value and turn no switch", "[gui
   });
 }
 
+TEST_CASE("the tooltip at the mouse wins over the focused control's, and has its size at once", "[gui]") {
+  Scene scene;
+  perform("tooltips", scene.stage, [](Actor& actor) {
+    const auto tip = [&] {
+      const ImGuiWindow* shown = nullptr;
+      for (const ImGuiWindow* each : ImGui::GetCurrentContext()->Windows)
+        if ((each->Flags & ImGuiWindowFlags_Tooltip) != 0 && each->Active && !each->Hidden) shown = each;
+      return shown == nullptr ? ImVec2() : shown->Size;
+    };
+    const auto pointed_at = [&](const char* control) {
+      actor.ctx->MouseMove(control);
+      actor.ctx->SleepNoSkip(1.5f, 1.0f / 30);
+      return tip();
+    };
+    const ImVec2 theme = pointed_at("**/theme");
+    const ImVec2 exports = pointed_at("**/export");
+    IM_CHECK_GT(exports.x, 0);
+    IM_CHECK_NE(exports.x, theme.x);
+    (void)pointed_at("**/theme");
+    actor.ctx->MouseTeleportToPos(actor.ctx->ItemInfo("**/export").RectFull.GetCenter());
+    for (int i = 0; i < 100 && tip().x > 0; ++i) actor.frames(1);
+    for (int i = 0; i < 100 && tip().x == 0; ++i) actor.frames(1);
+    IM_CHECK_EQ(tip().x, exports.x);  // in its first frame
+    actor.ctx->ItemNavActivate("**/theme");
+    actor.ctx->MouseMove("**/export");
+    actor.ctx->KeyPress(ImGuiKey_Home);  // ImGui now prefers the control with the focus
+    actor.ctx->SleepNoSkip(1.5f, 1.0f / 30);
+    IM_CHECK_EQ(tip().x, exports.x);
+  });
+}
+
 TEST_CASE("Tab reaches every control, and Enter presses it", "[gui]") {
   Scene scene;
   perform("keyboard path", scene.stage, [](Actor& actor) {
