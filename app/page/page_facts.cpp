@@ -318,6 +318,12 @@ std::vector<int> evidence_of(const PageModel& page) {
   return found;
 }
 
+bool ran_here(const PageModel& page) {
+  return std::ranges::any_of(page.runs().all(), [&](const RunOnShow& run) {
+    return run.is_readers() && run.recording->outcome() && is_evidence_here(page, run);
+  });
+}
+
 bool shows_evidence(const PageModel& page) {
   const RunOnShow* const shown = page.shows_prediction() ? nullptr : page.runs().shown_run();
   return shown != nullptr && is_evidence_here(page, *shown);

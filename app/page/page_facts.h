@@ -101,6 +101,7 @@ bool shows_run(const lessons::Page& page, const record::Recording& recording);
 const lessons::Page* page_of_run(const lessons::Course& course, const record::Recording& recording);
 std::vector<int> evidence_of(const PageModel& page);  // indices of runs with these settings
 bool shows_evidence(const PageModel& page);           // the shown run is one of them
+bool ran_here(const PageModel& page);                 // one of them is the reader's
 record::Bytes measured_peak(const PageModel& page);   // of the shown run's last complete step; 0: none
 bool can_pin(const PageModel& page);
 void toggle_pin(PageModel& page);

@@ -77,6 +77,17 @@ std::string needs_words(const PageFrame& frame) {
   return fmt::format("{:.{}f} of {:.1f} GiB", in(needs->bytes), in(needs->bytes) < 0.95 ? 2 : 1, in(needs->of));
 }
 
+// "Run again, about 4 s": the verb, with the estimate if both fit into the button.
+std::string with_estimate(std::string_view verb, std::string_view shorter, const std::string& estimate, float width) {
+  constexpr float kSpare = 12;  // px of the button's padding
+  if (!estimate.empty())
+    for (const std::string_view each : {verb, shorter}) {
+      std::string words = fmt::format("{}, {}", each, estimate);
+      if (button_width({words, Icon::kPlay}) - px(kSpare) <= width) return words;
+    }
+  return std::string(verb);
+}
+
 constexpr float kWhyEm = 12, kWhyLine = 1.25f;
 
 float height_of_why(std::string_view words, float width) {
@@ -147,13 +158,14 @@ void draw_run(PageFrame& frame, Rect rect, bool with_pin) {
   }
   const std::string why_tiny = page::why_not_here(frame.page);
   const bool tiny = !why_tiny.empty();
-  const bool with_key = frame.density == Density::kWide && !tiny;
-  const std::string asks = "Run, " + estimate_words(frame.page) + "?";
-  const std::string_view verb = stored                  ? "Play"
-                                : tiny                  ? "Run tiny here"
-                                : frame.state.asked.run ? std::string_view(asks)
-                                : control.outcome()     ? "Run again"
-                                                        : "Run";
+  // The way back takes the estimate's place above the button.
+  const std::string estimate = page::left_the_begin(frame.page) ? estimate_words(frame.page) : std::string();
+  const bool with_key = frame.density == Density::kWide && !tiny && estimate.empty();
+  const std::string verb = stored                       ? "Play"
+                           : tiny                       ? with_estimate("Run tiny here", "Tiny", estimate, at.width())
+                           : frame.state.asked.run      ? "Run, " + estimate_words(frame.page) + "?"
+                           : page::ran_here(frame.page) ? with_estimate("Run again", "Run", estimate, at.width())
+                                                        : with_estimate("Run", "Run", estimate, at.width());
   const std::string runs_tiny = why_tiny + ": the tiny model runs the same step on this CPU (Ctrl R)";
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is active: wait for it, or cancel it "
                                                           "there"

@@ -50,6 +50,31 @@ TEST_CASE("settings are chosen, slid and typed, and bad values are refused", "[g
   });
 }
 
+TEST_CASE("Run is Run again only for settings that ran, and always has its estimate", "[gui]") {
+  Scene scene;
+  perform("run again", scene.stage, [&](Actor& actor) {
+    const auto says = [&](const char* words) {
+      for (const std::string& text : actor.texts())
+        if (text.starts_with(words)) return true;
+      return false;
+    };
+    actor.click("skip");
+    actor.frames(2);
+    IM_CHECK(says("about"));
+    IM_CHECK(!says("Run again"));
+    actor.click("run");
+    actor.wait_for_end_of_run();
+    actor.frames(2);
+    IM_CHECK(says("Run again"));
+    IM_CHECK(actor.page().set_param("batch", "3").ok());
+    actor.frames(2);
+    IM_CHECK(says("Back to the page's run"));
+    IM_CHECK(!says("Run again"));
+    IM_CHECK(says("Run, about"));
+    actor.picture("run with estimate");
+  });
+}
+
 TEST_CASE("folded settings are under More", "[gui]") {
   Scene scene;
   perform("more settings", scene.stage, [](Actor& actor) {
