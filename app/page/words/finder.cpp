@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/record/text.h"
 #include "lessons/figure.h"
 #include "lessons/pages/numbers/live_numbers.h"
 #include "lessons/pages/words.h"
@@ -18,7 +19,18 @@ namespace headroom::app::page {
 namespace {
 
 // Smaller is better.
-enum Rank : int { kWhole, kBegins, kWordOfTitle, kInTitle, kWordOfOthers, kInOthers, kWordOfText, kInText, kNone };
+enum Rank : int {
+  kWhole,
+  kBegins,
+  kWordOfTitle,
+  kInTitle,
+  kWordOfOthers,
+  kInOthers,
+  kNearTitle,
+  kWordOfText,
+  kInText,
+  kNone
+};
 
 struct Match {
   int worst = kNone, sum = 0;
@@ -46,6 +58,16 @@ int rank_in(std::string_view text, std::string_view word, int begins, int inside
   return place.at == std::string_view::npos ? kNone : place.begins ? begins : inside;
 }
 
+bool has_near(std::string_view title, std::string_view typed) {
+  for (std::size_t begin = 0; begin < title.size();) {
+    std::size_t end = begin;
+    while (in_word(title, end)) ++end;
+    if (is_near(typed, title.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 Match match(std::string_view title, std::string_view also, std::string_view text, std::span<const std::string> words) {
   Match match{kWhole, 0, 0, 0};
   for (const std::string& word : words) {
@@ -53,6 +75,7 @@ Match match(std::string_view title, std::string_view also, std::string_view text
     if (text.empty()) {
       const int of_title = title.starts_with(word) ? kBegins : rank_in(title, word, kWordOfTitle, kInTitle);
       rank = std::min(of_title, rank_in(also, word, kWordOfOthers, kInOthers));
+      if (rank == kNone && has_near(title, word)) rank = kNearTitle;
     } else if (const Place place = place_of(text, word); place.at != std::string_view::npos) {
       rank = place.begins ? kWordOfText : kInText;
       if (match.length == 0) match.at = place.at, match.length = word.size();
@@ -77,8 +100,6 @@ void put_words_around(Found& found, std::string_view text, const Match& match) {
       std::string(text.substr(match.at + match.length, end - match.at - match.length)) + (end < text.size() ? "…" : "");
 }
 
-constexpr int kHidden = -2;  // in place of a step
-
 bool is_in(std::span<const lessons::Page* const> pages, const lessons::Page* page) {
   return std::ranges::find(pages, page) != pages.end();
 }
@@ -98,8 +119,19 @@ std::string in_small_letters(std::string_view text) {
   return small;
 }
 
+bool is_near(std::string_view typed, std::string_view word) {
+  constexpr std::size_t kLeast = 4, kLong = 6;  // letters
+  const bool number = std::ranges::any_of(typed, [](unsigned char c) { return std::isdigit(c) != 0; });
+  const std::size_t wrong = typed.size() < kLong ? 1 : 2;
+  if (typed.size() < kLeast || number || word.size() + wrong < typed.size()) return false;
+  // The word may go on.
+  for (std::size_t letters = typed.size() - wrong; letters <= std::min(word.size(), typed.size() + wrong); ++letters)
+    if (record::edit_distance(typed, word.substr(0, letters)) <= wrong) return true;
+  return false;
+}
+
 std::string_view name_of(FoundKind kind) {
-  constexpr std::string_view kNames[] = {"Link", "Page", "Command", "Setting", "Figure", "Term", "Text"};
+  constexpr std::string_view kNames[] = {"Link", "Do", "Page", "Command", "Setting", "Figure", "Term", "Text"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -199,24 +231,30 @@ std::vector<Found> Finder::find(std::string_view typed, const FindNow& now, std:
   for (const Indexed& entry : all_) consider(entry);
   const auto order = [&](const Candidate& each) {
     const bool elsewhere = each.entry->what.kind == FoundKind::kFigure && each.entry->what.page != now.here;
-    return std::tuple(each.match.worst, each.match.sum, each.entry->what.kind, elsewhere);
+    const bool unavailable = !each.entry->what.why_not.empty();
+    return std::tuple(each.match.worst, unavailable, each.match.sum, each.entry->what.kind, elsewhere);
   };
   std::ranges::stable_sort(candidates, {}, order);
   std::vector<Found> list;
   std::set<std::string> figures;
-  std::set<std::pair<const lessons::Page*, int>> texts;  // one result per step, and per page for hidden text
+  std::set<const lessons::Page*> pages;
   for (const auto& [found, entry] : candidates) {
     if (list.size() == most) break;
     const Findable& what = entry->what;
     if (what.kind == FoundKind::kFigure && !figures.insert(what.key).second) continue;
-    const bool hidden = what.after_answer && !is_in(now.read, what.page);
-    if (what.kind == FoundKind::kText && !texts.insert({what.page, hidden ? kHidden : what.step}).second) continue;
+    const bool is_page = what.kind == FoundKind::kPage || what.kind == FoundKind::kText;
+    if (is_page && !pages.insert(what.page).second) continue;
     Found& one = list.emplace_back(Found{what, {}, {}, {}});
-    if (hidden)
+    if (what.after_answer && !is_in(now.read, what.page))
       one.before = "in the text after its question";
     else if (!entry->text.empty())
       put_words_around(one, entry->text, found);
   }
+  const bool by_title =
+      !list.empty() && list.front().what.kind == FoundKind::kPage && in_small_letters(list.front().what.title) == small;
+  std::vector<Found> acts;
+  for (const Findable& each : now.acts) acts.push_back({each, {}, {}, {}});
+  list.insert(list.begin() + (by_title ? 1 : 0), acts.begin(), acts.end());
   return list;
 }
 

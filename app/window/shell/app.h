@@ -71,6 +71,7 @@ class App {
   void apply_link(const page::Link& link);
   void want_step(int step);
   Turn follow(const page::Findable& chosen, PageFrame& frame);
+  void act(const page::Findable& chosen, PageFrame& frame);
   void draw_ways(PageFrame& frame, Turn& turn);
   void note_read();
   void recall_page();

@@ -13,7 +13,7 @@
 
 namespace headroom::app::window {
 
-// Commands (actions of keys and buttons) that would do something now.
+// Commands (actions of keys and buttons), those that would do nothing now with the reason.
 std::vector<page::Findable> commands_now(const PageFrame& frame);
 Turn run_command(std::string_view id, PageFrame& frame);
 
@@ -26,8 +26,12 @@ class FinderView {
 
  private:
   void open(const PageFrame& frame, std::span<const lessons::Page* const> read);
-  void search(std::span<const lessons::Page* const> read);
+  void search(const PageFrame& frame, std::span<const lessons::Page* const> read);
   void move(std::size_t rows);
+  // Null: Enter does nothing, because the row is gray, or another page's text that the reader did not
+  // choose.
+  const page::Findable* on_enter() const;
+  std::string_view hint() const;
   std::optional<page::Findable> draw_rows(const Rect& rect, std::size_t rows);
 
   page::Finder finder_;
@@ -36,6 +40,8 @@ class FinderView {
   std::string typed_, searched_;
   std::vector<page::Found> found_;
   std::size_t chosen_ = 0, first_ = 0;
+  bool picked_ = false;   // the reader chose the row, by an arrow key or the mouse
+  bool entered_ = false;  // Enter did nothing, so the field takes the focus again
 };
 
 class GlossaryView {

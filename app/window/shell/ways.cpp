@@ -77,6 +77,7 @@ void App::open_link(std::string_view text) {
   ui_.say(lessons::unknown("page", link.page, ids));
 }
 
+
 void App::open_file(const std::filesystem::path& path) {
   const lessons::Page* const bench = course().bench();
   const std::string name = path.filename().string();
@@ -102,6 +103,13 @@ void App::open_file(const std::filesystem::path& path) {
   page().open_run(std::move(recording).value());
 }
 
+void App::act(const page::Findable& chosen, PageFrame& frame) {
+  const record::Params before = frame.page.settings();
+  if (const record::Status done = chosen.does(frame.page); !done) return ui_.say(done.error().message);
+  const bool undoes = !(frame.page.settings() == before);
+  ui_.say_in_passing(chosen.title + (undoes ? " · Ctrl Z undoes" : ""), frame.now);
+}
+
 Turn App::follow(const page::Findable& chosen, PageFrame& frame) {
   using Kind = page::FoundKind;
   switch (chosen.kind) {
@@ -109,6 +117,9 @@ Turn App::follow(const page::Findable& chosen, PageFrame& frame) {
       return run_command(chosen.key, frame);
     case Kind::kLink:
       open_link(chosen.key);
+      break;
+    case Kind::kAct:
+      act(chosen, frame);
       break;
     case Kind::kTerm:
       ui_.glossary_term = chosen.key;

@@ -1,6 +1,7 @@
 // The finder's list of everything, and the way back, without a window.
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -110,12 +111,59 @@ TEST_CASE("a page's later text is not shown while its question is open", "[find]
   }
   const lessons::Page* const read[] = {&page("where_memory_goes")};
   const auto shown = [&](std::span<const lessons::Page* const> pages) {
-    const std::vector<Found> found = finder().find("backward", {.read = pages}, 1000);
+    const std::vector<Found> found = finder().find("needle", {.read = pages}, 1000);
     return std::ranges::count_if(found,
                                  [](const Found& each) { return each.what.after_answer && !each.typed.empty(); });
   };
   CHECK(shown({}) == 0);
   CHECK(shown(read) > 0);
+}
+
+TEST_CASE("one or two wrong letters still find a title, after titles with the very words", "[find]") {
+  const std::vector<Found> fit = finder().find("wil it fitt", {});
+  REQUIRE_FALSE(fit.empty());
+  CHECK(fit.front().what.page == &page("will_it_fit"));
+  const Findable near{.kind = FoundKind::kSetting, .title = "Checkpointing", .key = "near"};
+  const Findable same{.kind = FoundKind::kSetting, .title = "Chekpointing", .key = "same"};
+  const std::vector<Findable> now{near, same};
+  const std::vector<Found> found = finder().find("chekpointing", {.also = now});
+  REQUIRE(found.size() >= 2);
+  CHECK(found[0].what.key == "same");
+  CHECK(found[1].what.key == "near");
+  using app::page::is_near;
+  CHECK(is_near("optimzer", "optimizer"));
+  CHECK_FALSE(is_near("opmzer", "optimizer"));
+  CHECK_FALSE(is_near("fit", "fat"));    // too short
+  CHECK_FALSE(is_near("4080", "4090"));  // another number
+  CHECK(finder().find("qwrtz", {}).empty());
+}
+
+TEST_CASE("a page is listed once, by its title or by one of its texts", "[find]") {
+  const std::vector<const lessons::Page*> read = course().pages();
+  for (const char* typed : {"memory", "gradient", "checkpointing", "the"})
+    for (const auto& pages : {std::vector<const lessons::Page*>(), read}) {
+      std::set<const lessons::Page*> listed;
+      for (const Found& each : finder().find(typed, {.read = pages}, 1000))
+        if (each.what.kind == FoundKind::kPage || each.what.kind == FoundKind::kText)
+          CHECK(listed.insert(each.what.page).second);
+      CHECK_FALSE(listed.empty());
+    }
+}
+
+TEST_CASE("acts are first, unless the words are a page's title, and gray rows are after others", "[find]") {
+  const Findable act{.kind = FoundKind::kAct, .title = "Set batch to 8", .key = "act"};
+  const std::vector<Findable> acts{act};
+  CHECK(finder().find("memory", {.acts = acts}).front().what.key == "act");
+  const std::vector<Found> title = finder().find(page("flce").title, {.acts = acts});
+  CHECK(title[0].what.page == &page("flce"));
+  CHECK(title[1].what.key == "act");
+  const Findable gray{.kind = FoundKind::kCommand, .title = "Zebra one", .key = "gray", .why_not = "It is night."};
+  const Findable open{.kind = FoundKind::kSetting, .title = "Zebra two", .key = "open"};
+  const std::vector<Findable> now{gray, open};
+  const std::vector<Found> found = finder().find("zebra", {.also = now});
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].what.key == "open");
+  CHECK(found[1].what.why_not == "It is night.");
 }
 
 TEST_CASE("every page is found by the first words of its title", "[find]") {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/common/settings.h"
+#include "app/page/page_facts.h"
 #include "imgui_internal.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/support/page_scene.h"
@@ -169,6 +170,53 @@ TEST_CASE("the finder leads to figures, settings, commands and text", "[gui][way
     actor.frames(4);
     IM_CHECK(actor.app.view().state().reading_more);
     IM_CHECK_EQ(actor.app.view().state().step, last);
+  });
+}
+
+TEST_CASE("Enter in the finder does the act that the words name, and says how to undo it", "[gui][ways]") {
+  Scene scene;
+  perform("acts of the finder", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    const record::Params before = actor.page().settings();
+    open_list(actor, "batch 8");
+    actor.picture("list, batch 8");
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(4);
+    IM_CHECK(!is_open("finder"));
+    IM_CHECK_EQ(actor.page().settings().integer("batch"), 8);
+    IM_CHECK_STR_EQ(actor.app.ui().passing.words.c_str(), "Set batch to 8 sequences · Ctrl Z undoes");
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    actor.frames(2);
+    IM_CHECK(actor.page().settings() == before);
+    choose(actor, "4090");
+    IM_CHECK_STR_EQ(app::page::chosen_card(actor.page())->name.c_str(), "GeForce RTX 4090");
+  });
+}
+
+TEST_CASE("Enter neither opens another page's text unasked nor does what is not available", "[gui][ways]") {
+  Scene scene;
+  perform("what Enter leaves alone", scene.stage, [](Actor& actor) {
+    const std::string first = here(actor);
+    const auto open_after = [&](ImGuiKey key) {
+      actor.ctx->KeyPress(key);
+      actor.frames(4);
+      return is_open("finder");
+    };
+    open_list(actor, "unpin run a");
+    actor.picture("list, a gray command");
+    IM_CHECK(open_after(ImGuiKey_Enter));
+    IM_CHECK(!open_after(ImGuiKey_Escape));
+
+    const lessons::Page& other = tests::page("flce");
+    const std::string front = lessons::plain_text(lessons::markdown_of(other.front));
+    open_list(actor, front.substr(0, front.rfind(' ', 40)).c_str());
+    actor.picture("list, another page's text");
+    IM_CHECK(open_after(ImGuiKey_Enter));
+    IM_CHECK_STR_EQ(here(actor).c_str(), first.c_str());
+    IM_CHECK(open_after(ImGuiKey_DownArrow));
+    IM_CHECK(!open_after(ImGuiKey_Enter));
+    IM_CHECK_STR_EQ(here(actor).c_str(), "flce");
   });
 }
 
