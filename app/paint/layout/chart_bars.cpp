@@ -72,7 +72,8 @@ void ChartLayout::bars() {
 Rect ChartLayout::value_box(const ChartPoint& point, const Rect& bar) const {
   const float y = std::min(bar.y0, y_px(point.high)) - sheet_.height(kLabelType) - sheet_.px(1);
   const float half = sheet_.width(kLabelType, point.label) * 0.5f;
-  return {bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
+  const float x = kept_within(bar.center_x(), plot_.x0 + half, std::max(plot_.x0 + half, plot_.x1 - half));
+  return {x - half, y, x + half, y + sheet_.height(kLabelType)};
 }
 
 void ChartLayout::stacks() {

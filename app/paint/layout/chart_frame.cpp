@@ -12,28 +12,32 @@ using lessons::Chart;
 
 bool names_ends(const Sheet& sheet, float width) { return width >= sheet.px(400); }
 
-ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optional<double> guess, float left)
+ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, const Chart& whole, Rect area, std::optional<double> guess,
+                         float left)
     : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess), area_(area) {
   looks_ = looks_of(chart);
   const float line = sheet.snap(sheet.height(kLabelType));
   const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the highest tick label reaches into the head
   float widest = 0;
-  for (const std::string& name : chart.categories) widest = std::max(widest, sheet.width(kLabelType, name));
+  for (const std::string& name : whole.categories) widest = std::max(widest, sheet.width(kLabelType, name));
   head_ = {area.x0, area.y0, area.x1, area.y0 + head};
-  named_ = !chart.x.name.empty() && area.height() > sheet.px(kLeastNamed);
+  named_ = !whole.x.name.empty() && area.height() > sheet.px(kLeastNamed);
   const float named = named_ ? line + sheet.px(2) : 0;
   const auto fit = [&](float lines) {
     const float below = line * lines + sheet.px(6) + named;
     plot_ = {area.x0, area.y0 + head, area.x1, std::max(area.y0 + head + 1, area.y1 - below)};
-    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(34))));
-    float labels = 0;
+    const int most = std::max(2, static_cast<int>(plot_.height() / sheet.px(34)));
+    y_ = chart_ticks(chart.y, most);
+    float labels = sheet.width(kLabelType, "0.00");  // plots of most ranges begin at the same x
+    for (const Tick& tick : chart_ticks(whole.y, most).ticks)
+      labels = std::max(labels, sheet.width(kLabelType, tick.label));
     for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
     plot_.x0 = std::max(left, sheet.snap(plot_.x0 + labels + sheet.px(8)));
     plot_ = {plot_.x0, sheet.snap(plot_.y0), std::max(sheet.snap(plot_.x1), plot_.x0 + 1), sheet.snap(plot_.y1)};
   };
   fit(1);
-  const float slot = plot_.width() / static_cast<float>(std::max<std::size_t>(1, chart.categories.size()));
-  staggered_ = widest + sheet.px(8) > slot && chart.categories.size() > 1;
+  const float slot = plot_.width() / static_cast<float>(std::max<std::size_t>(1, whole.categories.size()));
+  staggered_ = widest + sheet.px(8) > slot && whole.categories.size() > 1;
   if (staggered_) fit(2);
 }
 
@@ -51,8 +55,8 @@ void ChartLayout::draw() {
   else
     marks();
   draw_reference_labels();
-  head();
   x_labels();
+  head();
 }
 
 float ChartLayout::x_px(double value) const {
@@ -100,24 +104,39 @@ void ChartLayout::ground() {
 void ChartLayout::head() {
   if (!chart_.x.name.empty() && !named_) left_out_.push_back(chart_.x.name);
   float x = head_.x0, end = head_.x1;
-  const float gap = sheet_.px(8);
-  if (!left_out_.empty()) {
-    const LeftOut mark{.what = "label", .names = left_out_};
-    const float width = more_width(sheet_, mark.what, mark.count), height = sheet_.height(kLabelType);
-    for (const Label& label : reference_labels_)  // the highest label reaches into the head
-      if (label.box.meets({end - width - gap, head_.y0, end + gap, head_.y0 + height})) end = label.box.x0 - gap;
-    end = lay_out_more(sheet_, Layer::kAxes, mark, end, head_.y0 + height * 0.5f, Anchor::kEnd).x0 - gap;
-  }
-  std::string unit = y_.unit;
-  if (!chart_.title.empty()) {
-    const float room = end - x - (unit.empty() ? 0 : sheet_.width(kLabelType, unit) + gap);
-    const std::string title = sheet_.shortened(kStrongType, chart_.title, room);
-    if (!title.empty()) x = sheet_.text(Layer::kAxes, kStrongType, palette_.text, title, x, head_.y0).x1 + gap;
-  }
-  if (!chart_.y.name.empty()) unit = chart_.y.name + (unit.empty() ? "" : ", ") + unit;
-  if (x + sheet_.width(kLabelType, unit) > end) unit = y_.unit;
-  if (x + sheet_.width(kLabelType, unit) > end) unit = sheet_.shortened(kLabelType, unit, end - x);
-  if (!unit.empty()) sheet_.text(Layer::kAxes, kLabelType, palette_.text3, unit, x, head_.y0);
+  const float gap = sheet_.px(8), of_unit = y_.unit.empty() ? 0 : sheet_.width(kLabelType, y_.unit) + gap;
+  const float height = sheet_.height(kLabelType);
+  // The right end of a mark; the highest label of a reference may reach into the head.
+  const auto end_of_mark = [&](std::size_t count) {
+    const float width = more_width(sheet_, "label", count);
+    float right = head_.x1;
+    for (const Label& label : reference_labels_)
+      if (label.box.meets({right - width - gap, head_.y0, right + gap, head_.y0 + height})) right = label.box.x0 - gap;
+    return right;
+  };
+  const std::size_t most = left_out_.size() + 2;
+  const float with_mark = end_of_mark(most) - more_width(sheet_, "label", most) - gap;
+  const bool titled =
+      !chart_.title.empty() && !sheet_.shortened(kStrongType, chart_.title, with_mark - x - of_unit).empty();
+  if (!titled && !chart_.title.empty()) left_out_.push_back(chart_.title);
+  const std::string named = joined(chart_.y.name, ", ", std::string(y_.unit));
+  const float title = titled ? sheet_.width(kStrongType, chart_.title) + gap : 0;
+  const bool whole = x + title + sheet_.width(kLabelType, named) <= (left_out_.empty() ? end : with_mark);
+  if (!whole && !chart_.y.name.empty()) left_out_.push_back(chart_.y.name);
+  if (!left_out_.empty())
+    end = lay_out_more(sheet_, Layer::kAxes, {"label", left_out_}, end_of_mark(left_out_.size()),
+                       head_.y0 + height * 0.5f, Anchor::kEnd)
+              .x0 -
+          gap;
+  if (titled)
+    x = sheet_
+            .text_cut(Layer::kAxes, kStrongType, palette_.text, chart_.title, x,
+                      head_.y0 + sheet_.height(kStrongType) * 0.5f, end - x - of_unit)
+            .x1 +
+        gap;
+  const std::string unit = whole ? named : y_.unit;
+  if (!unit.empty())
+    sheet_.text_cut(Layer::kAxes, kLabelType, palette_.text3, unit, x, head_.y0 + height * 0.5f, end - x);
 }
 
 void ChartLayout::find_lines() {
@@ -229,10 +248,10 @@ void ChartLayout::x_labels() {
                   top, Anchor::kMiddle);
     }
   }
-  if (named_)
-    sheet_.text(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, chart_.x.name, plot_.width()),
-                plot_.center_x(), top + sheet_.height(kLabelType) * (staggered_ ? 2.0f : 1.0f) + sheet_.px(1),
-                Anchor::kMiddle);
+  if (named_ && !chart_.x.name.empty())
+    sheet_.text_cut(Layer::kAxes, kLabelType, palette_.text2, chart_.x.name, plot_.center_x(),
+                    top + sheet_.height(kLabelType) * (staggered_ ? 2.5f : 1.5f) + sheet_.px(1), plot_.width(),
+                    Anchor::kMiddle);
 }
 
 void ChartLayout::category_labels(float top) {
@@ -251,8 +270,13 @@ void ChartLayout::category_labels(float top) {
     const bool at_end = i == 0 || i + 1 == count;  // has room on one side only
     const float room = tight ? slot * (at_end && staggered_ ? 1.5f : static_cast<float>(turn)) - gap : plot_.width();
     const std::string name = sheet_.shortened(kLabelType, chart_.categories[i], room);
-    sheet_.text(Layer::kAxes, kLabelType, palette_.text3, name, middle(i, name),
-                top + (i % turn == 1 ? sheet_.height(kLabelType) : 0.0f), Anchor::kMiddle);
+    if (name.empty()) {
+      left_out_.push_back(chart_.categories[i]);
+      continue;
+    }
+    const Rect box = sheet_.text(Layer::kAxes, kLabelType, palette_.text3, name, middle(i, name),
+                                 top + (i % turn == 1 ? sheet_.height(kLabelType) : 0.0f), Anchor::kMiddle);
+    if (name != chart_.categories[i]) sheet_.scene().hits.push_back({box, std::nullopt, chart_.categories[i]});
   }
 }
 

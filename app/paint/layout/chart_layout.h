@@ -33,8 +33,10 @@ bool names_ends(const Sheet& sheet, float width);
 
 class ChartLayout {
  public:
-  // `guess`: the value of a line that labels avoid. The plot begins at `left` or to the right of it.
-  ChartLayout(Sheet& sheet, const lessons::Chart& chart, Rect area, std::optional<double> guess, float left = 0);
+  // `whole`: the chart after the answer, whose room is kept. `guess`: the value of a line that labels avoid. The plot
+  // begins at `left` or to the right of it.
+  ChartLayout(Sheet& sheet, const lessons::Chart& chart, const lessons::Chart& whole, Rect area,
+              std::optional<double> guess, float left = 0);
   const Rect& plot() const { return plot_; }
   // True if the box meets no bar, mark or number.
   bool is_clear(const Rect& box) const { return is_free(box) && !meets_bar(box); }

@@ -89,13 +89,18 @@ void ChartLayout::failures() {
   float y = plot_.y0 + line * 0.6f;
   float leftmost = plot_.x1;
   bool said = false;
-  for (std::size_t s = 0; s < chart_.series.size() && y + 2 * line < plot_.y1; ++s) {
+  for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+    const bool room = y + 2 * line < plot_.y1;
     float first = plot_.x1, last = plot_.x0;
     for (const ChartPoint& point : chart_.series[s].points) {
       if (!point.out_of_memory) continue;
       const float x = x_px(point.x);
+      if (!room || (point.would_be && point.y > chart_.y.high)) {
+        left_out_.push_back(joined(chart_.series[s].label, ": ", point.tip.empty() ? "out of memory" : point.tip));
+        continue;
+      }
       if (point.would_be) {
-        if (point.y <= chart_.y.high) failure({x, y_px(point.y)}, looks_[s], point);
+        failure({x, y_px(point.y)}, looks_[s], point);
         continue;
       }
       first = std::min(first, x);

@@ -23,13 +23,6 @@ std::string description_of(const lessons::FigureData& figure) {
   return text;
 }
 
-void lay_out_empty(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
-  sheet.outline(Layer::kGround, area, sheet.palette().control, sheet.line_px(1), sheet.px(8), {sheet.px(4)});
-  const Type type{Face::kRegular, 13};
-  sheet.text_cut(Layer::kLabels, type, sheet.palette().text2, head.empty_reason, area.center_x(), area.center_y(),
-                 area.width() - sheet.px(24), Anchor::kMiddle);
-}
-
 // Width of the column of live tensors and levels; 0 if they do not fit next to the timeline.
 float side_width(const Sheet& sheet, const lessons::Timeline& timeline, float room) {
   const Frame& frame = sheet.frame();
@@ -108,15 +101,29 @@ float row_height(const Sheet& sheet, const std::vector<Row>& rows, const Row& ro
 
 std::vector<std::string> titles_of(const Row& charts) {
   std::vector<std::string> titles;
-  for (const lessons::Chart* chart : lessons::panels_of<lessons::Chart>(charts))
-    titles.push_back(chart->title.empty() ? chart->y.name : chart->title);
+  for (const lessons::Chart* chart : lessons::panels_of<lessons::Chart>(charts)) titles.push_back(name_of(*chart));
   return titles;
+}
+
+// The shown row for each row of the answered figure; an empty one for a row that comes with the answer. Empty if the
+// figures are not alike.
+std::vector<Row> shown_in(const std::vector<Row>& whole, const std::vector<Row>& shown) {
+  std::vector<Row> rows;
+  auto next = shown.begin();
+  for (const Row& row : whole)
+    rows.push_back(next != shown.end() && next->front().index() == row.front().index() ? *next++ : Row());
+  if (next != shown.end()) rows.clear();
+  return rows;
+}
+
+PlotPanels plot_of(const Row& row) {
+  return {std::get<lessons::Timeline>(row[0]), row.size() > 1 ? &std::get<lessons::Lanes>(row[1]) : nullptr};
 }
 
 struct LayOutRow {
   Sheet& sheet;
   const lessons::FigureHead& head;
-  Row row;
+  Row row, whole;
   Rect area;
 
   void operator()(const lessons::Timeline& timeline) const {
@@ -126,14 +133,20 @@ struct LayOutRow {
       plot.x1 -= side + sheet.px(sheet.frame().compact ? 16 : 24);
     }
     if (!sheet.frame().parts.plot) return;
-    lay_out_plot(sheet, head, timeline, row.size() > 1 ? &std::get<lessons::Lanes>(row[1]) : nullptr, plot);
+    lay_out_plot(sheet, head, plot_of(row), plot_of(whole), plot);
   }
-  void operator()(const lessons::Rungs& panel) const { lay_out_rungs(sheet, head, panel, area); }
+  void operator()(const lessons::Lanes& panel) const {
+    lay_out_lanes(sheet, panel, std::get<lessons::Lanes>(whole.front()), area);
+  }
+  void operator()(const lessons::Rungs& panel) const {
+    lay_out_rungs(sheet, head, panel, std::get<lessons::Rungs>(whole.front()), area);
+  }
   void operator()(const lessons::Chart&) const {
-    lay_out_charts(sheet, head, lessons::panels_of<lessons::Chart>(row), area);
+    lay_out_charts(sheet, head, lessons::panels_of<lessons::Chart>(row), lessons::panels_of<lessons::Chart>(whole),
+                   area);
   }
   void operator()(const lessons::HeatMap&) const {
-    lay_out_maps(sheet, lessons::panels_of<lessons::HeatMap>(row), area);
+    lay_out_maps(sheet, lessons::panels_of<lessons::HeatMap>(row), whole.size(), area);
   }
   template <class Kind>
   void operator()(const Kind& panel) const {
@@ -142,6 +155,12 @@ struct LayOutRow {
 };
 
 }  // namespace
+
+void lay_out_empty(Sheet& sheet, const std::string& why, const Rect& area) {
+  sheet.inside(Layer::kGround, area, sheet.palette().control, sheet.line_px(1), sheet.px(8), {sheet.px(4)});
+  sheet.text_cut(Layer::kLabels, {Face::kRegular, 13}, sheet.palette().text2, why, area.center_x(), area.center_y(),
+                 area.width() - sheet.px(24), Anchor::kMiddle);
+}
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   Scene scene;
@@ -156,23 +175,33 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   Rect area{margin, margin, frame.width - margin, frame.height - margin};
   if (frame.parts.header) area.y0 += lay_out_header(sheet, figure.head, area);
   if (!figure.head.empty_reason.empty()) {
-    lay_out_empty(sheet, figure.head, area);
+    lay_out_empty(sheet, figure.head.empty_reason, area);
     return scene;
   }
-  const std::vector<Row> rows = rows_of(figure.panels);
+  std::vector<Row> rows = rows_of(figure.panels), shown = rows;
+  if (frame.answered != nullptr) {
+    std::vector<Row> whole = rows_of(frame.answered->panels);
+    if (std::vector<Row> now = shown_in(whole, shown); !now.empty()) {
+      shown = std::move(now);
+      rows = std::move(whole);
+    }
+  }
   float weights = 0;
   for (const Row& row : rows) weights += weight_of(row);
-  for (const Row& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
     Rect part = area;
     const float fair = area.height() * weight_of(row) / weights;
     if (&row != &rows.back()) part.y1 = area.y0 + row_height(sheet, rows, row, area, fair);
     weights -= weight_of(row);
     const bool chart = std::holds_alternative<lessons::Chart>(row.front());
     const bool room = !chart || rows.size() == 1 || part.height() >= sheet.px(kLeastChart);
-    const bool shown = frame.parts.plot || std::holds_alternative<lessons::Timeline>(row.front());
-    if (shown && room)
-      std::visit(LayOutRow{sheet, figure.head, row, part}, row.front());
-    else if (shown)  // too low for a plot
+    const bool wanted = frame.parts.plot || std::holds_alternative<lessons::Timeline>(row.front());
+    if (wanted && shown[i].empty())
+      lay_out_empty(sheet, std::string(lessons::kPartOfAnswer), part);
+    else if (wanted && room)
+      std::visit(LayOutRow{sheet, figure.head, shown[i], row, part}, shown[i].front());
+    else if (wanted)  // too low for a plot
       lay_out_more(sheet, Layer::kAxes, {"chart", titles_of(row)}, part.x0, part.center_y());
     area.y0 = part.y1 + sheet.px(kBetweenRows);
   }

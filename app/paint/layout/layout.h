@@ -38,6 +38,8 @@ struct Frame {
   const TextMeasure* measure = nullptr;  // required
   std::optional<record::Category> lit;   // highlighted kind; all others are muted
   std::optional<int> marked = {};        // highlighted HitArea::mark; all others are muted
+  // The figure after the answer to an open question: its room is kept, so that nothing moves at the reveal.
+  const lessons::FigureData* answered = nullptr;
 };
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame);

@@ -33,21 +33,25 @@ class AddressLayout {
     area_.x0 += names > 0 ? names + sheet_.px(10) : 0;
     const auto count = static_cast<float>(map_.rows.size());
     const float least = sheet_.px(kLeastRow) / 0.7f;
-    const bool all = area_.height() / count >= least;
-    if (!all) area_.y1 -= sheet_.px(kLine);  // room for the mark
-    const float pitch = all ? std::min(area_.height() / count, sheet_.px(kMostRow + kGap)) : least;
+    const bool all = names > 0 ? area_.height() / count >= sheet_.height(kLabelType) : area_.height() / count >= least;
+    if (!all) area_.y1 -= sheet_.px(kLine);  // room for the marks
+    const float pitch = std::clamp(area_.height() / count, least, sheet_.px(kMostRow + kGap));
     const float gap = std::min(sheet_.px(kGap), pitch * 0.3f);
     const auto most = static_cast<std::size_t>(std::max(0.0f, (area_.height() + 1) / pitch));
     const std::size_t shown = std::min(most, map_.rows.size());
     // If rows are low, only some are named, so that names do not touch.
     const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet_.height(kLabelType) / pitch)));
+    std::vector<std::string> unnamed;
     for (std::size_t i = 0; i < shown; ++i) {
+      if (names > 0 && i % stride != 0) unnamed.push_back(map_.rows[i].label);
       row(map_.rows[i], {area_.x0, area_.y0, area_.x1, area_.y0 + pitch - gap}, i % stride == 0 ? names : 0);
       area_.y0 += pitch;
     }
     std::vector<std::string> left_out;
     for (std::size_t i = shown; i < map_.rows.size(); ++i) left_out.push_back(map_.rows[i].label);
-    lay_out_more(sheet_, Layer::kAxes, {"row", left_out}, whole.x0, whole.y1 - sheet_.px(kLine) * 0.5f);
+    const float middle = whole.y1 - sheet_.px(kLine) * 0.5f;
+    const Rect mark = lay_out_more(sheet_, Layer::kAxes, {"row", left_out}, whole.x0, middle);
+    lay_out_more(sheet_, Layer::kAxes, {"name", unnamed}, mark.x1 + (left_out.empty() ? 0 : sheet_.px(10)), middle);
   }
 
  private:

@@ -54,11 +54,18 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
   sheet.scene().hits.push_back({row, bar.category, joined(bar.label, ", ", bar.note)});
 }
 
+std::vector<std::string> notes_of(const std::vector<Bar>& bars) {
+  std::vector<std::string> notes;
+  for (const Bar& bar : bars)
+    if (!bar.note.empty()) notes.push_back(joined(bar.label, ": ", bar.note));
+  return notes;
+}
+
 std::vector<std::string> left_out(const std::vector<Bar>& bars, const std::vector<Line>& lines) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < bars.size(); ++i)
     if (std::ranges::find(lines, Line(i)) == lines.end())
-      names.push_back(joined(bars[i].label, ": ", bars[i].value_text));
+      names.push_back(joined(joined(bars[i].label, ": ", bars[i].value_text), ", ", bars[i].note));
   return names;
 }
 
@@ -87,8 +94,8 @@ void lay_out_panel(Sheet& sheet, const lessons::Bars& panel, Rect area) {
   const float least = sheet.px(15);
   const float pitch = std::clamp(area.height() / static_cast<float>(panel.bars.size()), least, sheet.px(44));
   const BarColumns columns = columns_for(sheet, panel.bars, area);
-  if (columns.note_x > area.x1 && std::ranges::any_of(panel.bars, [](const Bar& bar) { return !bar.note.empty(); }))
-    lay_out_more(sheet, Layer::kBars, {"column", {"Point at a bar for more"}}, area.x1, total.center_y(), Anchor::kEnd);
+  if (const std::vector<std::string> notes = notes_of(panel.bars); columns.note_x > area.x1 && !notes.empty())
+    lay_out_more(sheet, Layer::kBars, {"column", notes, 1}, area.x1, total.center_y(), Anchor::kEnd);
   const auto most = static_cast<std::size_t>(std::max(1.0f, (area.height() + 1) / least));
   const std::vector<Line> lines = lines_of(panel.bars.size(), most, panel.bars.size() - 1);
   float y = area.y0;

@@ -15,9 +15,8 @@ namespace {
 using lessons::Chart;
 using lessons::ChartSeries;
 
-// One entry per series of all charts; `at_ends` omits series named at their ends. Returns the height used, at most a
-// third of the area.
-float lay_out_names(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area, bool at_ends) {
+// One entry per series of all charts; `at_ends` omits series named at their ends.
+Legend legend_of(Sheet& sheet, const std::vector<const Chart*>& charts, bool at_ends) {
   Legend legend{.layer = Layer::kLabels, .type = kMediumType};
   std::set<std::tuple<std::string, bool>> said;
   for (const Chart* chart : charts) {
@@ -34,9 +33,32 @@ float lay_out_names(Sheet& sheet, const std::vector<const Chart*>& charts, Rect 
                                 }});
     }
   }
-  const float line = sheet.height(kMediumType) + sheet.px(6);
-  const float height = lay_out_legend(sheet, legend, area, static_cast<int>(area.height() / 3 / line));
+  return legend;
+}
+
+// Returns the height used, at most a third of the area.
+float lay_out_names(Sheet& sheet, const std::vector<const Chart*>& charts, const std::vector<const Chart*>& whole,
+                    Rect area, bool at_ends) {
+  const int most = static_cast<int>(area.height() / 3 / (sheet.height(kMediumType) + sheet.px(6)));
+  const float shown = lay_out_legend(sheet, legend_of(sheet, charts, at_ends), area, most);
+  const float height = std::max(shown, legend_height(sheet, legend_of(sheet, whole, at_ends), area.width(), most));
   return height > 0 ? height + sheet.px(4) : 0;
+}
+
+// For each chart after the answer, the one shown now, by title or else by place; null for those that come with the
+// answer.
+std::vector<const Chart*> shown_in(const std::vector<const Chart*>& whole, std::vector<const Chart*> charts) {
+  if (charts.size() >= whole.size()) return charts;
+  std::vector<const Chart*> shown(whole.size(), nullptr);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const auto same = std::ranges::find(charts, whole[i]->title, &Chart::title);
+    if (same == charts.end() || whole[i]->title.empty()) continue;
+    shown[i] = *same;
+    charts.erase(same);
+  }
+  for (const Chart* chart : charts)
+    if (const auto free = std::ranges::find(shown, nullptr); free != shown.end()) *free = chart;
+  return shown;
 }
 
 // The reader's guess over its chart. The pill avoids bars and numbers if possible.
@@ -94,39 +116,77 @@ void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& p
                  pill.box.center_x(), pill.box.center_y(), Anchor::kMiddle);
 }
 
-void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts, Rect area) {
+namespace {
+
+struct ChartPlace {
+  const Chart *shown, *whole;  // null `shown`: it comes with the answer
+  Rect rect;
+};
+
+void lay_out_chart(Sheet& sheet, const lessons::FigureHead& head, const ChartPlace& place, float left) {
+  if (place.shown == nullptr) return lay_out_empty(sheet, std::string(lessons::kPartOfAnswer), place.rect);
+  const Chart& data = *place.shown;
+  ChartLayout chart(sheet, data, *place.whole, place.rect, data.asked ? head.guess : std::nullopt, left);
+  chart.draw();
+  if (data.asked && (head.guess || head.guess_open))
+    lay_out_guess(sheet, head, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
+  else
+    chart.draw_numbers();
+}
+
+int columns_for(const Sheet& sheet, int count, const Rect& area) {
   constexpr float kLowCharts = 150;  // px: three rows lower than this are hard to read
-  constexpr float kLeastRow = 110;   // px: a row lower than this has no room for a plot
+  constexpr float kLowRow = 110;     // px: a row lower than this has no room for a plot
   constexpr float kNarrowest = 160;  // px
-  const auto count = static_cast<int>(charts.size());
-  const float gap = sheet.px(20);
-  const bool beside =
-      count <= 2 && names_ends(sheet, (area.width() - gap * static_cast<float>(count - 1)) / static_cast<float>(count));
-  area.y0 += lay_out_names(sheet, charts, area, beside);
   // Prefers narrow charts to low ones.
   const float least = area.height() < sheet.px(kLowCharts) * 3 && count > 6 ? 185.0f : 230.0f;
   const int most = std::max(1, static_cast<int>(area.width() / sheet.px(least)));
   const int wanted = count <= 2 ? count : count <= 4 ? 2 : count <= 6 ? 3 : 4;
   const auto row_height = [&](int of) { return area.height() / static_cast<float>((count + of - 1) / of); };
   int columns = std::min(most, wanted);
-  while (columns < wanted && row_height(columns) < sheet.px(kLeastRow) &&
+  while (columns < wanted && row_height(columns) < sheet.px(kLowRow) &&
          area.width() / static_cast<float>(columns + 1) >= sheet.px(kNarrowest))
     ++columns;
-  const int rows = (count + columns - 1) / columns;
+  return columns;
+}
+
+}  // namespace
+
+void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts,
+                    const std::vector<const Chart*>& whole, Rect area) {
+  constexpr float kLowestRow = 80, kMark = 20;  // px: a lower row shows nothing; the line of the mark
+  const std::vector<const Chart*> shown = shown_in(whole, charts);
+  const auto count = static_cast<int>(shown.size());
+  const float gap = sheet.px(20), between = gap * 0.6f;
+  const bool beside =
+      count <= 2 && names_ends(sheet, (area.width() - gap * static_cast<float>(count - 1)) / static_cast<float>(count));
+  area.y0 += lay_out_names(sheet, charts, whole, area, beside);
+  const int columns = columns_for(sheet, count, area);
+  const auto fitting = [&] {
+    return std::max(1, static_cast<int>((area.height() + between) / (sheet.px(kLowestRow) + between)));
+  };
+  int rows = (count + columns - 1) / columns;
+  if (rows > fitting()) {
+    const Rect line = area.cut_bottom(sheet.px(kMark));
+    rows = fitting();
+    LeftOut mark{.what = "chart", .names = {}};
+    for (auto at = static_cast<std::size_t>(rows * columns); at < shown.size(); ++at)
+      if (shown[at] != nullptr) mark.names.push_back(name_of(*shown[at]));
+    mark.count = mark.names.size();
+    lay_out_more(sheet, Layer::kAxes, mark, line.x0, line.center_y());
+  }
   const float width = (area.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-  const float height = (area.height() - gap * 0.6f * static_cast<float>(rows - 1)) / static_cast<float>(rows);
-  for (int i = 0; i < count; ++i) {
+  const float height = (area.height() - between * static_cast<float>(rows - 1)) / static_cast<float>(rows);
+  for (int i = 0; i < std::min(count, rows * columns); ++i) {
     const float x0 = area.x0 + static_cast<float>(i % columns) * (width + gap);
-    const float y0 = area.y0 + static_cast<float>(i / columns) * (height + gap * 0.6f);
-    const Chart& data = *charts[static_cast<std::size_t>(i)];
-    ChartLayout chart(sheet, data, {x0, y0, x0 + width, y0 + height}, data.asked ? head.guess : std::nullopt,
-                      count == 1 ? left_of_lanes(sheet, data.x) : 0);
-    chart.draw();
-    if (data.asked && (head.guess || head.guess_open))
-      lay_out_guess(sheet, head, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
-    else
-      chart.draw_numbers();
+    const float y0 = area.y0 + static_cast<float>(i / columns) * (height + between);
+    const auto at = static_cast<std::size_t>(i);
+    lay_out_chart(sheet, head,
+                  {shown[at], at < whole.size() ? whole[at] : shown[at], {x0, y0, x0 + width, y0 + height}},
+                  count == 1 && shown[at] != nullptr ? left_of_lanes(sheet, shown[at]->x) : 0);
   }
 }
+
+const std::string& name_of(const Chart& chart) { return chart.title.empty() ? chart.y.name : chart.title; }
 
 }  // namespace headroom::app::paint

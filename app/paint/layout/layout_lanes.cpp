@@ -1,6 +1,7 @@
 // Lanes of kernels, below a timeline or above a time axis. The program's own kernels are ink, other kernels gray, and
 // copies, layers and operations hollow: color is reserved for memory, such as weights that a rank holds for a while.
 #include <algorithm>
+#include <utility>
 
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/scene/ticks.h"
@@ -201,6 +202,19 @@ void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, c
 
 constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1: height of a lane below a plot
 constexpr float kShareBelow = 0.56f;                // share of the height, all lanes together
+
+// Drops lanes from the bottom until the rest fits. Returns their names.
+template <class Fits>
+std::vector<std::string> drop_lanes(lessons::Lanes& panel, const Fits& fits) {
+  std::vector<std::string> names;
+  while (panel.lanes.size() > 1 && !fits()) {
+    names.insert(names.begin(), panel.lanes.back().label);
+    panel.lanes.pop_back();
+    panel.flows.clear();
+  }
+  return names;
+}
+
 }  // namespace
 
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {
@@ -220,6 +234,20 @@ float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel) {
   return widest;
 }
 
+lessons::Lanes with_room(lessons::Lanes all, const lessons::Lanes& whole) {
+  const std::vector<Lane> shown = std::exchange(all.lanes, {});
+  std::size_t next = 0;
+  for (const Lane& lane : whole.lanes) {
+    const bool there =
+        next < shown.size() && shown[next].label == lane.label && lane.note.starts_with(shown[next].note);
+    const std::string note = lane.note.empty() ? "" : " ";
+    all.lanes.push_back(there ? shown[next++] : Lane{.label = "", .note = note, .thin = lane.thin, .boxes = {}});
+  }
+  if (next < shown.size()) all.lanes = shown;  // the figures are not alike
+  if (all.lanes.size() > shown.size()) all.flows.clear();
+  return all;
+}
+
 void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area) {
   area.y0 += sheet.px(8);
   const LaneSizes sizes = sizes_of(sheet, panel, area.height(), kLeastBelow, kMostBelow);
@@ -230,17 +258,24 @@ void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes&
   for (const lessons::Flow& flow : panel.flows) lay_out_flow(sheet, map, flow, rows);
 }
 
-void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
+void lay_out_lanes(Sheet& sheet, const lessons::Lanes& shown, const lessons::Lanes& whole, Rect area) {
+  lessons::Lanes panel = with_room(shown, whole);
   PlotMap& map = sheet.scene().map;
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
   // Many lanes of one height may be low, so that they leave room for what is below; thin lanes are low already.
   constexpr std::size_t kMany = 6;
   const float least = panel.lanes.size() > kMany && !has_thin(panel) ? 5 : 10;
-  const LaneSizes sizes = sizes_of(sheet, panel, area.height() - below, least, 72);
+  const float room = area.height() - below;
+  const std::vector<std::string> left_out =
+      drop_lanes(panel, [&] { return sizes_of(sheet, panel, room, least, 72).all() <= room + 1; });
+  const LaneSizes sizes = sizes_of(sheet, panel, room, least, 72);
   map.x = panel.x;
-  map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, panel) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};
+  map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, whole) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};
   map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
-  lay_out_kinds(sheet, panel.lanes, {area.x0, area.y0, area.x1, area.y0 + sizes.line});
+  Rect legend{area.x0, area.y0, area.x1, area.y0 + sizes.line};
+  const Rect mark = lay_out_more(sheet, Layer::kAxes, {"row", left_out}, area.x1, legend.center_y(), Anchor::kEnd);
+  if (!left_out.empty()) legend.x1 = mark.x0 - sheet.px(10);
+  lay_out_kinds(sheet, panel.lanes, legend);
   const std::vector<Rect> rows = lay_out_rows(sheet, map, panel, sizes, map.plot.y0);
   map.plot.y1 = rows.empty() ? map.plot.y0 + 1 : rows.back().y1;
   sheet.horizontal(Layer::kAxes, map.plot.x0, map.plot.x1, map.plot.y1, sheet.palette().control, sheet.line_px(1));

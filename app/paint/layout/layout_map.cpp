@@ -12,6 +12,7 @@ namespace {
 using lessons::HeatMap;
 
 constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text color mixed into the background
+constexpr float kMapLine = 22;                     // px at scale 1
 constexpr float kLightWords = 0.5f;                // cells above this share have text in the background color
 
 float place_of(const HeatMap& map, double value) {
@@ -109,12 +110,61 @@ void lay_out_border(Sheet& sheet, const HeatMap& map, Rect area, float width, fl
   sheet.outline(Layer::kLines, cell, dark ? sheet.palette().well : sheet.palette().ink, line, sheet.px(3));
 }
 
+std::string name_in(const std::vector<std::string>& names, std::size_t at) {
+  return at < names.size() ? names[at] : std::string();
+}
+
+std::size_t columns_of(const HeatMap& map) {
+  std::size_t columns = 0;
+  for (const auto& row : map.cells) columns = std::max(columns, row.size());
+  return columns;
+}
+
+// The title, with marks at the line's right end.
+void lay_out_head(Sheet& sheet, const HeatMap& map, Rect row, std::vector<LeftOut> marks) {
+  for (LeftOut& mark : marks) {
+    mark.count = mark.names.size();
+    const Rect box = lay_out_more(sheet, Layer::kHeader, mark, row.x1, row.center_y(), Anchor::kEnd);
+    if (mark.count > 0) row.x1 = box.x0 - sheet.px(10);
+  }
+  sheet.text_cut(Layer::kHeader, kStrongType, sheet.palette().text, map.title, row.x0, row.center_y(), row.width());
+}
+
+// Names of rows and columns. Returns those without room.
+std::vector<std::string> lay_out_names(Sheet& sheet, const HeatMap& map, Rect area) {
+  const Palette& palette = sheet.palette();
+  std::vector<std::string> left_out;
+  const float width = area.width() / static_cast<float>(columns_of(map));
+  const float height = area.height() / static_cast<float>(map.cells.size());
+  // If rows are low, only some are named, so that names do not touch.
+  const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet.height(kLabelType) / height)));
+  for (std::size_t r = 0; r < map.rows.size(); ++r) {
+    if (r % stride == 0)
+      sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),
+                     area.y0 + height * (static_cast<float>(r) + 0.5f), Anchor::kEnd);
+    else
+      left_out.push_back(map.rows[r]);
+  }
+  const auto every = static_cast<std::size_t>(map.named_every);
+  float free = 0;  // right end of the last name
+  for (std::size_t c = every / 2; c < map.columns.size(); c += every) {
+    const float x = area.x0 + width * (static_cast<float>(c) + 0.5f);
+    const float half = sheet.width(kLabelType, map.columns[c]) * 0.5f;
+    if (x - half < free) {
+      left_out.push_back(map.columns[c]);
+      continue;
+    }
+    sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.columns[c], x, area.y1 + sheet.px(kMapLine) * 0.5f,
+                   Anchor::kMiddle);
+    free = x + half + sheet.px(2);
+  }
+  return left_out;
+}
+
 void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const Palette& palette = sheet.palette();
-  const float line = sheet.px(22);
-  sheet.text_cut(Layer::kHeader, kStrongType, palette.text, map.title, area.x0, area.y0 + line * 0.5f, area.width());
-  area.y0 += line;
-  const Rect below{area.x0, area.y1 - line, area.x1, area.y1};
+  const float line = sheet.px(kMapLine);
+  const Rect top = area.cut_top(line), below{area.x0, area.y1 - line, area.x1, area.y1};
   map.states.empty() ? lay_out_ramp(sheet, map, below) : lay_out_states(sheet, map, below);
   area.y1 -= line + sheet.px(4);
   float names = 0;
@@ -126,12 +176,13 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.x_name, area.center_x(), area.y1 + line * 1.5f,
                    Anchor::kMiddle);
   }
-  std::size_t columns = 0;
-  for (const auto& row : map.cells) columns = std::max(columns, row.size());
-  if (columns == 0 || map.cells.empty() || area.height() <= 0) return;
+  const std::size_t columns = columns_of(map);
+  if (columns == 0 || map.cells.empty()) return;
+  if (area.height() <= 0) return lay_out_head(sheet, map, top, {{"row", map.rows}, {"column", map.columns}});
   const float width = area.width() / static_cast<float>(columns),
               height = area.height() / static_cast<float>(map.cells.size());
   const float gap = width > sheet.px(8) && height > sheet.px(6) ? sheet.line_px(1) : 0;
+  LeftOut unsaid{.what = "number", .names = {}};
   // Either all cells show numbers, or none does.
   const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
   for (std::size_t r = 0; r < map.cells.size(); ++r)
@@ -155,30 +206,27 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
       if (numbers && cell.height() > sheet.px(14))
         sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number,
                        cell.center_x(), cell.center_y(), Anchor::kMiddle);
+      else if (map.numbers)
+        unsaid.names.push_back(joined(joined(name_in(map.rows, r), ", ", name_in(map.columns, c)), ": ", number));
     }
   if (map.states.empty()) lay_out_edge(sheet, area);
   lay_out_border(sheet, map, area, width, height);
-  // If rows are low, only some are named, so that names do not touch.
-  const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet.height(kLabelType) / height)));
-  for (std::size_t r = 0; r < map.rows.size(); r += stride)
-    sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),
-                   area.y0 + height * (static_cast<float>(r) + 0.5f), Anchor::kEnd);
-  const auto every = static_cast<std::size_t>(map.named_every);
-  for (std::size_t c = every / 2; c < map.columns.size(); c += every)
-    sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.columns[c],
-                   area.x0 + width * (static_cast<float>(c) + 0.5f), area.y1 + line * 0.5f, Anchor::kMiddle);
+  LeftOut unnamed{.what = "name", .names = lay_out_names(sheet, map, area)};
+  lay_out_head(sheet, map, top, {std::move(unnamed), std::move(unsaid)});
 }
 
 }  // namespace
 
-void lay_out_maps(Sheet& sheet, const std::vector<const HeatMap*>& maps, Rect area) {
+void lay_out_maps(Sheet& sheet, const std::vector<const HeatMap*>& maps, std::size_t whole, Rect area) {
   const float gap = sheet.px(28);
-  const auto count = static_cast<float>(maps.size());
+  const auto count = static_cast<float>(std::max(maps.size(), whole));
   const float width = (area.width() - gap * (count - 1)) / std::max(count, 1.0f);
   for (const HeatMap* map : maps) {
     lay_out_one(sheet, *map, {area.x0, area.y0, area.x0 + width, area.y1});
     area.x0 += width + gap;
   }
+  for (std::size_t i = maps.size(); i < whole; ++i, area.x0 += width + gap)
+    lay_out_empty(sheet, std::string(lessons::kPartOfAnswer), {area.x0, area.y0, area.x0 + width, area.y1});
 }
 
 }  // namespace headroom::app::paint

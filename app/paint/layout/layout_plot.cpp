@@ -28,7 +28,8 @@ struct PlotAreas {
 
 constexpr float kLeastPlot = 64;  // px at scale 1: least height of the memory plot above lanes
 
-PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
+PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const PlotPanels& whole, Rect area) {
+  const lessons::Lanes* lanes = whole.lanes;
   PlotAreas areas;
   const float band = sheet.snap(sheet.height(kMediumType) + sheet.px(8)), gap = sheet.px(4);
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
@@ -45,10 +46,12 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::La
   areas.y_ticks = byte_ticks(timeline.y, most);
   float labels = sheet.width(kMediumType, lessons::unit_of(timeline.y).name);
   for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
+  for (const Tick& tick : byte_ticks(whole.timeline.y, most))
+    labels = std::max(labels, sheet.width(kLabelType, tick.label));
   if (lanes != nullptr) labels = std::max(labels, lane_names_width(sheet, *lanes));
   plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
   areas.outside = edge_names(sheet, timeline, plot.height(), plot.width());
-  plot.x1 -= width_of(sheet, areas.outside);
+  plot.x1 -= width_of(sheet, edge_names(sheet, whole.timeline, plot.height(), plot.width()));
   plot = {plot.x0, sheet.snap(plot.y0), std::max(sheet.snap(plot.x1), plot.x0 + 1),
           std::max(sheet.snap(plot.y1), plot.y0 + 1)};
   areas.bands = {plot.x0, area.y0, plot.x1, area.y0 + band};
@@ -128,16 +131,16 @@ void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> 
 
 namespace {
 
-// Lines whose names have no place, and lanes without room.
-std::vector<LeftOut> left_out_of(const Timeline& timeline, const lessons::Lanes* lanes, const PlotAreas& areas,
-                                 const std::vector<bool>& named) {
+// Names without a place, and lanes without room.
+std::vector<LeftOut> left_out_of(const PlotPanels& panels, const PlotAreas& areas, const PlotNames& names) {
   LeftOut lines{.what = "line", .names = {}}, rows{.what = "row", .names = {}};
-  for (std::size_t i = 0; i < named.size(); ++i)
-    if (!named[i]) lines.names.push_back(timeline.lines[i].label);
-  if (lanes != nullptr && areas.lanes.height() <= 0)
-    for (const lessons::Lane& lane : lanes->lanes) rows.names.push_back(lane.label);
+  for (std::size_t i = 0; i < names.lines.size(); ++i)
+    if (!names.lines[i]) lines.names.push_back(panels.timeline.lines[i].label);
+  if (panels.lanes != nullptr && areas.lanes.height() <= 0)
+    for (const lessons::Lane& lane : panels.lanes->lanes) rows.names.push_back(lane.label);
+  LeftOut kinds{.what = "kind", .names = names.kinds}, labels{.what = "label", .names = names.labels};
   std::vector<LeftOut> all;
-  for (LeftOut* each : {&lines, &rows}) {
+  for (LeftOut* each : {&lines, &kinds, &labels, &rows}) {
     each->count = each->names.size();
     if (each->count > 0) all.push_back(std::move(*each));
   }
@@ -199,10 +202,10 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
     at = free_below(sheet, plot, chip, plot.x0, marks);
   }
   if (!at && left_out.size() > 1) {  // one mark counts all
-    LeftOut& all = left_out.front();
-    all.names.insert(all.names.end(), left_out.back().names.begin(), left_out.back().names.end());
+    LeftOut all{.what = "name", .names = {}};
+    for (const LeftOut& each : left_out) all.names.insert(all.names.end(), each.names.begin(), each.names.end());
     all.count = all.names.size();
-    left_out.pop_back();
+    left_out = {std::move(all)};
     marks = width_of(sheet, left_out);
     at = free_below(sheet, plot, chip, plot.x0, marks);
   }
@@ -228,9 +231,10 @@ Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotAreas& area
 
 }  // namespace
 
-void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline, const lessons::Lanes* lanes,
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const PlotPanels& panels, const PlotPanels& whole,
                   Rect area) {
-  const PlotAreas areas = divide(sheet, timeline, lanes, area);
+  const Timeline& timeline = panels.timeline;
+  const PlotAreas areas = divide(sheet, timeline, whole, area);
   const PlotMap& map = areas.map;
   sheet.scene().map = map;
   const std::vector<PxColumn> columns = px_columns(timeline, map, sheet.frame().whole_pixels);
@@ -240,20 +244,24 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   lay_out_stack(sheet, timeline, map, columns);
   lay_out_failed(sheet, timeline, map);
   lay_out_hidden(sheet, timeline, map);
-  if (areas.lanes.height() > 0) lay_out_lanes_below(sheet, map, *lanes, areas.lanes);
+  if (areas.lanes.height() > 0 && panels.lanes == nullptr)
+    lay_out_empty(sheet, std::string(lessons::kPartOfAnswer),
+                  {map.plot.x0, areas.lanes.y0 + sheet.px(8), map.plot.x1, areas.lanes.y1 - sheet.px(4)});
+  else if (areas.lanes.height() > 0)
+    lay_out_lanes_below(sheet, map, with_room(*panels.lanes, *whole.lanes), areas.lanes);
   const auto below_marks = static_cast<std::ptrdiff_t>(sheet.scene().items.size());
   std::string time;
   const Rect chip = chip_of(sheet, timeline, areas, time);
   if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1, areas.x_axis);
-  const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
+  const PlotNames names = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
   // Lines without a place for their label are not drawn, so labels are placed first and the lines then rotated below
   // them. The lines lie over the hidden part's cover, because figures with a hidden part have only the limit and the
   // baseline.
   auto& items = sheet.scene().items;
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
-  lay_out_lines(sheet, timeline, map, named);
+  lay_out_lines(sheet, timeline, map, names.lines);
   std::rotate(items.begin() + below_marks, items.begin() + first_line, items.end());
-  lay_out_ticks(sheet, timeline, areas, chip, left_out_of(timeline, lanes, areas, named));
+  lay_out_ticks(sheet, timeline, areas, chip, left_out_of(panels, areas, names));
   lay_out_edge_names(sheet, areas.outside, columns, map);
   if (chip.width() > 0) {
     sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));

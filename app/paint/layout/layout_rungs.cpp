@@ -34,8 +34,8 @@ struct RungColumns {
 
 class RungLayout {
  public:
-  RungLayout(Sheet& sheet, const FigureHead& head, const Rungs& panel, Rect area)
-      : sheet_(sheet), palette_(sheet.palette()), head_(head), panel_(panel), area_(area) {
+  RungLayout(Sheet& sheet, const FigureHead& head, const Rungs& panel, const Rungs& whole, Rect area)
+      : sheet_(sheet), palette_(sheet.palette()), head_(head), panel_(panel), whole_(whole), area_(area) {
     place_columns();
   }
 
@@ -44,7 +44,7 @@ class RungLayout {
     const float head = sheet_.px(22);
     heads(area_.y0);
     area_.y0 += head;
-    const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
+    const float foot = whole_.foot.empty() ? 0 : sheet_.px(22);
     // The window has a switch per rung, so it shows all rungs.
     const float least = sheet_.frame().parts.rungs ? sheet_.px(kLeastRung) : 1;
     const auto count = static_cast<float>(panel_.rungs.size());
@@ -75,15 +75,20 @@ class RungLayout {
  private:
   std::vector<std::string> left_out(const std::vector<Line>& lines) const {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < panel_.rungs.size(); ++i)
-      if (std::ranges::find(lines, Line(i)) == lines.end())
-        names.push_back(joined(panel_.rungs[i].label, ": ", panel_.rungs[i].value));
+    for (std::size_t i = 0; i < panel_.rungs.size(); ++i) {
+      if (std::ranges::find(lines, Line(i)) != lines.end()) continue;
+      const Rung& rung = panel_.rungs[i];
+      std::string words = joined(rung.label, ": ", rung.value);
+      for (const std::string* entry : {&rung.delta, &rung.speed.text, &rung.speed.delta, &rung.loss})
+        words = joined(std::move(words), ", ", *entry);
+      names.push_back(std::move(words));
+    }
     return names;
   }
 
   void place_columns() {
     float names = 0;
-    for (const Rung& rung : panel_.rungs) names = std::max(names, sheet_.width(kRungName, rung.label));
+    for (const Rung& rung : whole_.rungs) names = std::max(names, sheet_.width(kRungName, rung.label));
     if (!sheet_.frame().parts.rungs) names += sheet_.px(kSwitchRoom);
     const float gap = sheet_.px(12), least = sheet_.px(100);
     RungColumns& c = columns_;
@@ -98,11 +103,11 @@ class RungLayout {
     };
     const auto widest = [&](Type type, std::string_view head, std::string_view usual, auto entry) {
       float width = std::max(sheet_.width(kRungNote, head), sheet_.width(type, usual));
-      for (const Rung& rung : panel_.rungs) width = std::max(width, sheet_.width(type, std::invoke(entry, rung)));
+      for (const Rung& rung : whole_.rungs) width = std::max(width, sheet_.width(type, std::invoke(entry, rung)));
       return width;
     };
-    const bool measured = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return rung.speed.value > 0; });
-    const bool with_loss = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return !rung.loss.empty(); });
+    const bool measured = std::ranges::any_of(whole_.rungs, [](const Rung& rung) { return rung.speed.value > 0; });
+    const bool with_loss = std::ranges::any_of(whole_.rungs, [](const Rung& rung) { return !rung.loss.empty(); });
     const float values = widest(kRungValue, "peak", "000.00 GiB", &Rung::value);
     const float deltas = widest(kRungName, "difference", "−00.00 GiB", &Rung::delta);
     const float speeds =
@@ -134,7 +139,7 @@ class RungLayout {
     float x = area_.x0, y = area_.y0;
     for (int i = 0; i < record::kNumCategories; ++i) {
       const auto kind = static_cast<std::size_t>(i);
-      if (std::none_of(panel_.rungs.begin(), panel_.rungs.end(), [=](const Rung& r) { return r.bytes[kind] > 0; }))
+      if (std::none_of(whole_.rungs.begin(), whole_.rungs.end(), [=](const Rung& r) { return r.bytes[kind] > 0; }))
         continue;
       const auto category = static_cast<record::Category>(i);
       const std::string word = lessons::capitalised(record::label_of(category));
@@ -285,6 +290,7 @@ class RungLayout {
   const Palette& palette_;
   const FigureHead& head_;
   const Rungs& panel_;
+  const Rungs& whole_;
   Rect area_;
   RungColumns columns_;
   std::vector<std::string> left_out_;
@@ -292,8 +298,8 @@ class RungLayout {
 
 }  // namespace
 
-void lay_out_rungs(Sheet& sheet, const FigureHead& head, const Rungs& panel, Rect area) {
-  RungLayout(sheet, head, panel, area).draw();
+void lay_out_rungs(Sheet& sheet, const FigureHead& head, const Rungs& panel, const Rungs& whole, Rect area) {
+  RungLayout(sheet, head, panel, whole, area).draw();
 }
 
 }  // namespace headroom::app::paint

@@ -46,11 +46,12 @@ class AliveLayout {
   float head() {
     const std::string total = in_unit(static_cast<double>(list_.total), unit_, 2) + " " + std::string(unit_.name);
     const float room = area_.width() - sheet_.width(kSideHead, total) - sheet_.px(8);
-    sheet_.text(Layer::kList, kSideHead, palette_.text, sheet_.shortened(kSideHead, title_, room), area_.x0, area_.y0);
+    sheet_.text_cut(Layer::kList, kSideHead, palette_.text, title_, area_.x0,
+                    area_.y0 + sheet_.height(kSideHead) * 0.5f, room);
     sheet_.text(Layer::kList, kSideHead, palette_.text, total, area_.x1, area_.y0, Anchor::kEnd);
     const float y = area_.y0 + sheet_.px(20);
-    sheet_.text(Layer::kList, kSideNote, palette_.text2, sheet_.shortened(kSideNote, list_.when, area_.width()),
-                area_.x0, y);
+    sheet_.text_cut(Layer::kList, kSideNote, palette_.text2, list_.when, area_.x0, y + sheet_.height(kSideNote) * 0.5f,
+                    area_.width());
     return y + sheet_.px(22);
   }
 

@@ -17,6 +17,7 @@ constexpr Type kHeadType{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Fac
 constexpr float kHeadHeight = 26, kFootHeight = 28;  // px at scale 1, like all heights below
 constexpr float kLeastRow = 34, kMostRow = 54;       // rows with notes
 constexpr float kLeastPlainRow = 22, kPlainRow = 42;
+constexpr float kLeastNote = 60;  // width of a note's beginning, next to its name
 
 bool has_notes(const Table& table) {
   return std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) { return !row.note.empty(); });
@@ -89,6 +90,7 @@ class TableLayout {
     const float room = area.height() - foot_ - sheet.px(kHeadHeight);
     // Notes are dropped before rows.
     one_line_ = !has_notes(table) || room < rows * sheet.px(kLeastRow) - 1;
+    notes_fit_ = notes_fit();
     const float least = sheet.px(one_line_ ? kLeastPlainRow : kLeastRow);
     height_ = std::clamp(room / rows, least, sheet.px(kMostRow));
     most_ = static_cast<std::size_t>(std::max(0.0f, (room + 1) / least));
@@ -124,17 +126,36 @@ class TableLayout {
       sheet_.text_cut(Layer::kBars, kHeadType, palette_.text2, table_.head, area_.x0, middle, room);
       return;
     }
-    const std::vector<std::string> left_out(table_.columns.begin(),
-                                            table_.columns.begin() + static_cast<std::ptrdiff_t>(columns_.first));
-    const float mark = left_out.empty() ? 0 : more_width(sheet_, "column", left_out.size()) + sheet_.px(8);
-    const std::string words = sheet_.shortened(kHeadType, table_.head, columns_.names_end - area_.x0 - mark);
-    const Rect said = sheet_.text_mid(Layer::kBars, kHeadType, palette_.text2, words, area_.x0, middle);
-    lay_out_more(sheet_, Layer::kBars, {"column", left_out}, said.x1 + (words.empty() ? 0 : sheet_.px(8)), middle);
+    LeftOut left_out{
+        .what = "column",
+        .names = {table_.columns.begin(), table_.columns.begin() + static_cast<std::ptrdiff_t>(columns_.first)}};
+    left_out.count = left_out.names.size();
+    if (one_line_ && !notes_fit_) take_notes(left_out);
+    const float mark = left_out.count == 0 ? 0 : more_width(sheet_, "column", left_out.count) + sheet_.px(8);
+    const Rect said = sheet_.text_cut(Layer::kBars, kHeadType, palette_.text2, table_.head, area_.x0, middle,
+                                      columns_.names_end - area_.x0 - mark);
+    lay_out_more(sheet_, Layer::kBars, left_out, said.x1 + (said.width() > 0 ? sheet_.px(8) : 0), middle);
     for (std::size_t i = columns_.first; i < table_.columns.size(); ++i)
       sheet_.text_mid(Layer::kBars, kHeadType, palette_.text2, table_.columns[i], columns_.ends[i], middle,
                       Anchor::kEnd);
     sheet_.horizontal(Layer::kBars, area_.x0, area_.x1, sheet_.snap(area_.y0 + sheet_.px(kHeadHeight)),
                       palette_.control, sheet_.line_px(1));
+  }
+
+  // The notes count as a column.
+  void take_notes(LeftOut& left_out) const {
+    for (const TableRow& row : table_.rows)
+      if (!row.note.empty()) left_out.names.push_back(joined(row.name, ": ", row.note));
+    ++left_out.count;
+  }
+
+  // True if each row has room for its name and the beginning of its note on one line.
+  bool notes_fit() const {
+    return std::ranges::all_of(table_.rows, [&](const TableRow& row) {
+      const float indent = row.category ? sheet_.px(20) : 0;
+      const float room = columns_.names_end - area_.x0 - indent - sheet_.width(kName, row.name) - sheet_.px(8);
+      return row.note.empty() || room >= std::min(sheet_.px(kLeastNote), sheet_.width(kNote, row.note));
+    });
   }
 
   void row(const TableRow& row, const Rect& rect) {
@@ -146,12 +167,11 @@ class TableLayout {
       lay_out_swatch(sheet_, Layer::kBars, {rect.x0, top, rect.x0 + size, top + size}, *row.category);
     }
     const float room = columns_.names_end - x;
-    const std::string name = sheet_.shortened(kName, row.name, room);
-    const Rect said = sheet_.text_mid(Layer::kBars, kName, palette_.text, name, x, name_y);
+    const Rect said = sheet_.text_cut(Layer::kBars, kName, palette_.text, row.name, x, name_y, room);
     const float note_x = two_lines ? x : said.x1 + sheet_.px(8);
-    const std::string note = sheet_.shortened(kNote, row.note, columns_.names_end - note_x);
-    if (!note.empty() && name == row.name)
-      sheet_.text_mid(Layer::kBars, kNote, palette_.text2, note, note_x, two_lines ? middle + sheet_.px(9) : name_y);
+    if (two_lines || notes_fit_)
+      sheet_.text_cut(Layer::kBars, kNote, palette_.text2, row.note, note_x, two_lines ? middle + sheet_.px(9) : name_y,
+                      columns_.names_end - note_x);
     for (std::size_t i = columns_.first; i < row.cells.size() && i < columns_.ends.size(); ++i)
       sheet_.text_mid(Layer::kBars, kCell, palette_.text, row.cells[i], columns_.ends[i], middle, Anchor::kEnd);
     std::string tip = joined(row.tip, ". ", row.note);
@@ -174,7 +194,9 @@ class TableLayout {
       if (!row.cells[i].empty()) words += (words.empty() ? "" : ", ") + joined(table_.columns[i], ": ", row.cells[i]);
     return words;
   }
-  std::string in_full(const TableRow& row) const { return joined(row.name, "; ", cells_of(row, row.cells.size())); }
+  std::string in_full(const TableRow& row) const {
+    return joined(joined(row.name, "; ", cells_of(row, row.cells.size())), ". ", row.note);
+  }
 
   Sheet& sheet_;
   const Palette& palette_;
@@ -182,7 +204,7 @@ class TableLayout {
   Rect area_;
   TableColumns columns_;
   float foot_ = 0, height_ = 0;
-  bool one_line_ = true;
+  bool one_line_ = true, notes_fit_ = true;
   std::size_t most_ = 0;  // rows that fit
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/scene/ticks.h"
@@ -31,7 +32,7 @@ class TrafficLayout {
     if (more) top.y1 = area.y0 + std::clamp(area.height() * 0.34f, sheet_.px(140), sheet_.px(210));
     const bool both = area.width() >= sheet_.px(kBeside);
     std::vector<std::string> left_out;
-    if (!more || !both) left_out.emplace_back(kSpeeds);
+    if (!more || !both) left_out.push_back(fmt::format("{}: {}", kSpeeds, fmt::join(speeds_said(), ", ")));
     if (!more) left_out.emplace_back(kMoved);
     if (!left_out.empty()) {
       area.y1 -= sheet_.px(kTrafficLine);
@@ -166,7 +167,8 @@ class TrafficLayout {
                          area.y1 - sheet_.px(kTrafficLine)},
                 .x = panel_.rate,
                 .y = {}};
-    if (map.plot.width() <= 0 || map.plot.height() <= 0 || count == 0) return;
+    if (count == 0) return;
+    if (map.plot.width() <= 0 || map.plot.height() <= 0) return unnamed_speeds(area);
     rate_ticks(map);
     const float pitch = map.plot.height() / static_cast<float>(count);
     const float height = std::min(pitch * 0.72f, sheet_.px(26));
@@ -184,12 +186,20 @@ class TrafficLayout {
         ++mark;
       }
     copy_line(map);
-    std::vector<std::string> unnamed;
+    if (!numbers) unnamed_speeds(area);
+  }
+
+  // "rsqrt: 1.2 TB/s"
+  std::vector<std::string> speeds_said() const {
+    std::vector<std::string> all;
     for (const TrafficForm& form : panel_.forms)
       for (const TrafficKernel& kernel : form.kernels)
-        if (!numbers)
-          unnamed.push_back(kernel.label + ": " + lessons::amount_text(kernel.rate(), lessons::unit_of(panel_.rate)));
-    lay_out_more(sheet_, Layer::kAxes, {"name", unnamed}, area.x1, area.y0 - sheet_.px(kTrafficLine) * 1.5f,
+        all.push_back(kernel.label + ": " + lessons::amount_text(kernel.rate(), lessons::unit_of(panel_.rate)));
+    return all;
+  }
+
+  void unnamed_speeds(const Rect& area) {
+    lay_out_more(sheet_, Layer::kAxes, {"name", speeds_said()}, area.x1, area.y0 - sheet_.px(kTrafficLine) * 1.5f,
                  Anchor::kEnd);
   }
 

@@ -23,8 +23,10 @@ class KindLabels {
         map_(map),
         unit_(unit) {}
 
-  void draw(const std::vector<EdgeName>& outside) {
-    if (columns_.empty()) return;
+  // Returns the kinds that have no name.
+  std::vector<std::string> draw(const std::vector<EdgeName>& outside) {
+    std::vector<std::string> left_out;
+    if (columns_.empty()) return left_out;
     std::array<int, record::kNumCategories> order{};
     std::iota(order.begin(), order.end(), 0);
     std::array<float, record::kNumCategories> thickest{};
@@ -40,9 +42,12 @@ class KindLabels {
     for (const int kind : order) {
       const auto names = [kind](const EdgeName& name) { return name.kind == kind; };
       if (std::any_of(outside.begin(), outside.end(), names)) continue;
-      if (thickest[static_cast<std::size_t>(kind)] < sheet_.px(4)) break;
-      if (!inside(kind)) with_leader(kind);
+      if (most_of(kind) == 0) continue;
+      const bool seen = thickest[static_cast<std::size_t>(kind)] >= sheet_.px(4);
+      if (!seen || (!inside(kind) && !with_leader(kind)))
+        left_out.push_back(name_of_kind(kind) + ", at most " + lessons::bytes_text(most_of(kind), unit_));
     }
+    return left_out;
   }
 
  private:
@@ -50,6 +55,13 @@ class KindLabels {
     std::string name = lessons::capitalised(record::label_of(static_cast<record::Category>(kind)));
     const std::string_view passing = timeline_.passing[static_cast<std::size_t>(kind)];
     return passing.empty() ? name : name + " (hatched: " + std::string(passing) + ")";
+  }
+
+  record::Bytes most_of(int kind) const {
+    record::Bytes most = 0;
+    for (const lessons::StackColumn& column : timeline_.stack)
+      most = std::max(most, column.high[static_cast<std::size_t>(kind)]);
+    return most;
   }
 
   std::string value_of(const PxColumn& column, int kind) const {
@@ -150,7 +162,7 @@ class KindLabels {
   }
 
   // Prefers a short leader that crosses no line and starts where the kind is thick.
-  void with_leader(int kind) {
+  bool with_leader(int kind) {
     const std::vector<const PxColumn*> columns = anchors(kind);
     std::optional<Leader> best;
     const PxColumn* at = nullptr;
@@ -171,6 +183,7 @@ class KindLabels {
       }
     }
     if (best) draw_leader(*best, name_of_kind(kind) + " " + value_of(*at, kind));
+    return best.has_value();
   }
 
   void draw_leader(const Leader& leader, const std::string& text) {
@@ -240,9 +253,10 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
   }
 }
 
-void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
-                 const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside) {
-  KindLabels(pen, timeline, columns, map, unit).draw(outside);
+std::vector<std::string> label_kinds(LabelPen& pen, const lessons::Timeline& timeline,
+                                     const std::vector<PxColumn>& columns, const PlotMap& map, const ShownUnit& unit,
+                                     const std::vector<EdgeName>& outside) {
+  return KindLabels(pen, timeline, columns, map, unit).draw(outside);
 }
 
 bool LabelPlacer::is_free(Rect box) const {

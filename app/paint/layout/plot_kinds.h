@@ -12,7 +12,7 @@
 
 namespace headroom::app::paint {
 
-// Places labels in a plot without overlaps. A label without a free place is dropped.
+// Places labels in a plot without overlaps.
 class LabelPlacer {
  public:
   // Labels stay inside `area`.
@@ -64,8 +64,11 @@ class LabelPen {
     sheet_.text(Layer::kLabels, type, color, text, box.x0 + pad_x(), box.y0 + pad_y());
   }
 
-  void place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text) {
-    if (const auto box = placer_.place(candidates)) put(*box, type, color, sheet_.palette().well, text);
+  // Returns false if there is no place.
+  bool place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text) {
+    const auto box = placer_.place(candidates);
+    if (box) put(*box, type, color, sheet_.palette().well, text);
+    return box.has_value();
   }
 
  private:
@@ -87,15 +90,19 @@ float width_of(const Sheet& sheet, const std::vector<EdgeName>& names);
 void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const std::vector<PxColumn>& columns,
                         const PlotMap& map);
 
-// Names the thickest kinds first. Omits kinds that have no place, are too thin to be seen, or are named outside.
-void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
-                 const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside);
+// Names the thickest kinds first, except those named outside. Returns the names without a place or too thin to be seen.
+std::vector<std::string> label_kinds(LabelPen& pen, const lessons::Timeline& timeline,
+                                     const std::vector<PxColumn>& columns, const PlotMap& map, const ShownUnit& unit,
+                                     const std::vector<EdgeName>& outside);
 
-// Places the labels of a timeline; a label without a place is dropped. By priority: guess, failed request, limit, peak,
-// run A's peak, lines, kinds of memory (largest first). Returns which lines to draw: reserved and process lines only
-// with their label.
-std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
-                                 const PlotMap& map, const std::vector<PxColumn>& columns,
-                                 const std::vector<EdgeName>& outside);
+struct PlotNames {
+  std::vector<bool> lines;                 // to be drawn: reserved and process lines only with their label
+  std::vector<std::string> kinds, labels;  // without a place
+};
+// Places the labels of a timeline. By priority: guess, failed request, limit, peak, run A's peak, lines, kinds of
+// memory (largest first).
+PlotNames lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
+                         const PlotMap& map, const std::vector<PxColumn>& columns,
+                         const std::vector<EdgeName>& outside);
 
 }  // namespace headroom::app::paint

@@ -36,19 +36,18 @@ class PlotLabels {
     }
   }
 
-  std::vector<bool> draw(const std::vector<EdgeName>& outside) {
+  PlotNames draw(const std::vector<EdgeName>& outside) {
     if (const Rect rect = failed_rect(sheet_, timeline_, map_); rect.width() > 0) placer_.take(rect);
     guess();
     failed();
     limit();
     peaks();
-    std::vector<bool> named;
     for (std::size_t i = 0; i < timeline_.lines.size(); ++i) {
-      named.push_back(line_label(i));
-      if (!named.back()) line_rects_[i].clear();  // the line is not drawn
+      names_.lines.push_back(line_label(i));
+      if (!names_.lines.back()) line_rects_[i].clear();  // the line is not drawn
     }
-    label_kinds(pen_, timeline_, columns_, map_, unit_, outside);
-    return named;
+    names_.kinds = label_kinds(pen_, timeline_, columns_, map_, unit_, outside);
+    return std::move(names_);
   }
 
  private:
@@ -110,6 +109,7 @@ class PlotLabels {
         return;
       }
     }
+    names_.labels.push_back(text);
   }
 
   // With a run A the pill stays at the right end, where run A's curve is low, because the pill must not change sides
@@ -165,7 +165,7 @@ class PlotLabels {
     std::vector<Rect> boxes;
     for (const float top : tops)
       for (const float share : kPlaces) boxes.push_back(pen_.box_at(type, text, left_at(share, type, text), top));
-    pen_.place(boxes, type, palette_.danger, text);
+    if (!pen_.place(boxes, type, palette_.danger, text)) names_.labels.push_back(text);
   }
 
   void failed() {
@@ -183,7 +183,8 @@ class PlotLabels {
     candidates.push_back(
         pen_.box_at(type, timeline_.failed->label, end, sheet_.snap(rect.y0 - size.height() - sheet_.px(3))));
     candidates.push_back(pen_.box_at(type, timeline_.failed->label, end, sheet_.snap(rect.y1 + sheet_.px(3))));
-    pen_.place(candidates, type, palette_.danger, timeline_.failed->label);
+    if (!pen_.place(candidates, type, palette_.danger, timeline_.failed->label))
+      names_.labels.push_back(timeline_.failed->label);
   }
 
   void ring(const lessons::PeakMark& mark, float radius, float width) {
@@ -240,7 +241,7 @@ class PlotLabels {
     };
     auto box = place(around(mark, type));
     if (!box) box = place(everywhere(mark.label, type, at));
-    if (!box) return;
+    if (!box) return names_.labels.push_back(mark.label);
     const Point end{std::clamp(at.x, box->x0, box->x1), std::clamp(at.y, box->y0, box->y1)};
     const float away = std::hypot(end.x - at.x, end.y - at.y), radius = sheet_.px(5);
     if (away > sheet_.px(9)) {  // the line begins at the ring's edge
@@ -285,7 +286,9 @@ class PlotLabels {
       }
     }
     // Even without a label, color identifies the baseline, and dashes a computed line.
-    return line.style != lessons::LineStyle::kReserved && line.style != lessons::LineStyle::kProcess;
+    const bool drawn = line.style != lessons::LineStyle::kReserved && line.style != lessons::LineStyle::kProcess;
+    if (drawn) names_.labels.push_back(line.label);
+    return drawn;
   }
 
   struct LinePlaces {
@@ -329,12 +332,13 @@ class PlotLabels {
   LabelPen pen_;
   LabelPlacer& placer_;
   std::vector<std::vector<Rect>> line_rects_;  // per line of the figure
+  PlotNames names_;
 };
 
 }  // namespace
 
-std::vector<bool> lay_out_labels(Sheet& sheet, const FigureHead& head, const Timeline& timeline, const PlotMap& map,
-                                 const std::vector<PxColumn>& columns, const std::vector<EdgeName>& outside) {
+PlotNames lay_out_labels(Sheet& sheet, const FigureHead& head, const Timeline& timeline, const PlotMap& map,
+                         const std::vector<PxColumn>& columns, const std::vector<EdgeName>& outside) {
   return PlotLabels(sheet, head, timeline, map, columns).draw(outside);
 }
 

@@ -24,6 +24,8 @@ std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map
 // Lanes below a timeline, on its x axis. `room`: height of plot and lanes together.
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room);
 float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel);
+// The lanes, with a blank one for each lane of `whole` that comes with the answer.
+lessons::Lanes with_room(lessons::Lanes lanes, const lessons::Lanes& whole);
 void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area);
 
 // Draws the labels that fit and avoid `taken`; the last one includes the unit.

@@ -73,7 +73,11 @@ Rect Sheet::text_mid(Layer layer, Type type, Color color, std::string words, flo
 
 Rect Sheet::text_cut(Layer layer, Type type, Color color, std::string words, float x, float middle, float room,
                      Anchor anchor) {
-  return text_mid(layer, type, color, shortened(type, std::move(words), room), x, middle, anchor);
+  const std::string shown = shortened(type, words, room);
+  if (shown.empty()) return {x, middle, x, middle};
+  const Rect box = text_mid(layer, type, color, shown, x, middle, anchor);
+  if (shown != words) scene_.hits.push_back({box, std::nullopt, std::move(words)});
+  return box;
 }
 
 void Sheet::danger(Layer layer, const Rect& rect) {
@@ -135,7 +139,7 @@ Rect lay_out_more(Sheet& sheet, Layer layer, const LeftOut& left_out, float x, f
   if (left_out.count == 0) return {x, middle, x, middle};
   const std::string words = more_words(left_out.what, left_out.count);
   const Rect box = sheet.text_mid(layer, kMoreType, sheet.palette().text2, words, x, middle, anchor);
-  sheet.scene().more.push_back({box, left_out.what, left_out.count});
+  sheet.scene().more.push_back({box, left_out.what, left_out.count, left_out.names});
   constexpr std::size_t kMostNames = 24;  // names that fit into a tooltip
   std::string tip;
   for (std::size_t i = 0; i < std::min(kMostNames, left_out.names.size()); ++i)
@@ -189,15 +193,31 @@ std::vector<Placed> places_of(const Sheet& sheet, const Legend& legend, std::siz
   return places;
 }
 
+// As many entries as fit.
+std::vector<Placed> fitting_places(const Sheet& sheet, const Legend& legend, std::size_t& count, float width,
+                                   int most_lines) {
+  count = legend.entries.size();
+  std::vector<Placed> places = places_of(sheet, legend, count, width);
+  while (count > 0 && places.back().line >= std::max(1, most_lines)) places = places_of(sheet, legend, --count, width);
+  return places;
+}
+
+float line_of(const Sheet& sheet, const Legend& legend) { return sheet.snap(sheet.height(legend.type) + sheet.px(6)); }
+
 }  // namespace
+
+float legend_height(const Sheet& sheet, const Legend& legend, float width, int most_lines) {
+  if (legend.entries.empty()) return 0;
+  std::size_t count = 0;
+  const std::vector<Placed> places = fitting_places(sheet, legend, count, width, most_lines);
+  return line_of(sheet, legend) * static_cast<float>(places.back().line + 1);
+}
 
 float lay_out_legend(Sheet& sheet, const Legend& legend, Rect area, int most_lines) {
   if (legend.entries.empty()) return 0;
-  const float line = sheet.snap(sheet.height(legend.type) + sheet.px(6));
-  std::size_t count = legend.entries.size();
-  std::vector<Placed> places = places_of(sheet, legend, count, area.width());
-  while (count > 0 && places.back().line >= std::max(1, most_lines))
-    places = places_of(sheet, legend, --count, area.width());
+  const float line = line_of(sheet, legend);
+  std::size_t count = 0;
+  const std::vector<Placed> places = fitting_places(sheet, legend, count, area.width(), most_lines);
   const auto middle = [&](const Placed& place) { return area.y0 + line * (static_cast<float>(place.line) + 0.5f); };
   for (std::size_t i = 0; i < count; ++i) {
     const float x = area.x0 + places[i].x, half = sheet.px(legend.sample_height) * 0.5f, y = middle(places[i]);

@@ -57,7 +57,7 @@ class Sheet {
   Rect text_mid(Layer layer, Type type, Color color, std::string text, float x, float middle,
                 Anchor anchor = Anchor::kStart);
 
-  // Like text_mid(), but cut to `room`.
+  // Like text_mid(), but cut to `room`. A tooltip has the whole text.
   Rect text_cut(Layer layer, Type type, Color color, std::string text, float x, float middle, float room,
                 Anchor anchor = Anchor::kStart);
 
@@ -72,27 +72,37 @@ class Sheet {
 };
 
 void lay_out_panel(Sheet& sheet, const lessons::Bars& panel, Rect area);
-void lay_out_panel(Sheet& sheet, const lessons::Lanes& panel, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::Table& table, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::AddressMap& panel, Rect area);
 void lay_out_panel(Sheet& sheet, const lessons::Traffic& panel, Rect area);
 
-// `lanes` may be null.
-void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
-                  const lessons::Lanes* lanes, Rect area);
-void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);
+// In place of what the reader cannot see yet.
+void lay_out_empty(Sheet& sheet, const std::string& why, const Rect& area);
+
+// In all of these, `whole` is what is there after the answer, whose room is kept; without an open question, the same.
+struct PlotPanels {
+  const lessons::Timeline& timeline;
+  const lessons::Lanes* lanes = nullptr;  // null: none
+};
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const PlotPanels& panels, const PlotPanels& whole,
+                  Rect area);
+void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, const lessons::Lanes& whole, Rect area);
+void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel,
+                   const lessons::Rungs& whole, Rect area);
+void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, std::size_t whole, Rect area);
+void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
+                    const std::vector<const lessons::Chart*>& whole, Rect area);
+// The title or, without one, the y axis's name.
+const std::string& name_of(const lessons::Chart& chart);
 // `least` shows all rows; more than `most` only adds space.
 struct Heights {
   float least = 0, most = 0;
 };
 Heights heights_of(const Sheet& sheet, const lessons::Table& table);
-void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
 float most_height(const Sheet& sheet, const lessons::Diagram& diagram, float width);
 // The least height at which the boxes of all lanes can have names.
 float readable_height(const Sheet& sheet, const lessons::Lanes& lanes);
-void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
-                    Rect area);
 // "your guess 21.3 GiB", "you said …" once locked, or kDragToGuess. The box is around `at` but inside `within`.
 constexpr std::string_view kDragToGuess = "drag to guess";
 struct GuessPill {
@@ -136,6 +146,7 @@ struct Legend {
   float sample_width = 14, sample_height = 11;  // px at scale 1
   std::vector<LegendEntry> entries = {};
 };
+float legend_height(const Sheet& sheet, const Legend& legend, float width, int most_lines);
 // Ends with the number of entries without room. Returns the height used.
 float lay_out_legend(Sheet& sheet, const Legend& legend, Rect area, int most_lines);
 float more_width(const Sheet& sheet, std::string_view what, std::size_t count);

@@ -135,6 +135,7 @@ struct MoreMark {
   Rect rect;
   std::string_view what;  // "row"
   std::size_t count = 0;
+  std::vector<std::string> names;
 };
 
 struct Scene {
