@@ -141,6 +141,13 @@ void FigureOnShow::build(lessons::FigureInput input) {
   if (!view().zoomed() && data_.head.empty_reason.empty()) show_whole(data_);
 }
 
+void FigureOnShow::keep_room(lessons::FigureInput input) {
+  answered_.reset();
+  if (!std::exchange(input.view.hidden, false)) return;
+  lessons::FigureData answered = shown().build(with_view(std::move(input)));
+  if (answered.head.empty_reason.empty()) answered_ = std::move(answered);
+}
+
 void FigureOnShow::build_instead(lessons::FigureInput input, const RunOnShow& run) {
   lessons::FigureData data = with_a_moment(with_view(std::move(input)));
   if (!data.head.empty_reason.empty()) return;

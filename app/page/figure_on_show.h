@@ -57,12 +57,16 @@ class FigureOnShow {
   bool advance(double now);        // true if anything changed
 
   const lessons::FigureData& data() const { return data_; }
+  // While the answer is hidden: the figure as it will be, to keep its room; else null.
+  const lessons::FigureData* answered() const { return answered_ ? &*answered_ : nullptr; }
   bool draws_timeline() const { return lessons::panel_of<lessons::Timeline>(data_) != nullptr; }
   // True if nothing changed since note_built(). `sources`: revision of the inputs.
   bool is_built(int sources, int columns, const Question& question) const;
   bool built_open() const { return built_.question == Question::State::kOpen; }
   // Adds the view to `input`.
   void build(lessons::FigureInput input);
+  // Call it with build()'s input when more than cursor and zoom changed.
+  void keep_room(lessons::FigureInput input);
   // Replaces an empty figure by the figure of `run`, unless the latter is also empty.
   void build_instead(lessons::FigureInput input, const RunOnShow& run);
   // The run of build_instead(), or null. Valid until the runs change.
@@ -106,6 +110,7 @@ class FigureOnShow {
   std::optional<double> held_room_;
   std::optional<double> next_frame_at_;  // seconds
   lessons::FigureData data_;
+  std::optional<lessons::FigureData> answered_;
   const RunOnShow* until_run_ = nullptr;
   Built built_;
   int changes_ = 0;

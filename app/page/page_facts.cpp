@@ -87,9 +87,16 @@ bool has_predictions(const PageModel& page) {
   return trains(page) && (figures.draws_runs() || figures.shown().basis == lessons::Basis::kSettings);
 }
 
-bool has_verdict(const PageModel& page) {
+bool is_about_step(const PageModel& page) {
   const bool of_settings = has_step_settings(page) && page.figures().shown().basis == lessons::Basis::kSettings;
-  return (settings_drive(page) || of_settings) && !page.question().hides();
+  return settings_drive(page) || of_settings;
+}
+
+bool has_verdict(const PageModel& page) { return is_about_step(page) && !page.question().hides(); }
+
+bool will_compare(const PageModel& page) {
+  const RunOnShow *const b = page.on_show(), *const a = page.run_a().beside(b);
+  return page.question().hides() && a != nullptr && !compare_runs(*a->ledger, *b->ledger).rows.empty();
 }
 
 bool is_growing(const PageModel& page) {

@@ -24,8 +24,12 @@ bool has_step_settings(const PageModel& page);
 bool settings_drive(const PageModel& page);
 // True if the figure draws a training step's memory.
 bool has_predictions(const PageModel& page);
-// True if the figure is about a step that a card holds or not, and the question does not hide it.
+// True if the figure is about a step that a card holds or not.
+bool is_about_step(const PageModel& page);
+// The same, unless the question hides the answer.
 bool has_verdict(const PageModel& page);
+// True if the answer of the open question will show a comparison with run A.
+bool will_compare(const PageModel& page);
 // True if the shown run is in progress.
 bool is_growing(const PageModel& page);
 

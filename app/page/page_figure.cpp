@@ -201,6 +201,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
     has_evidence_ = settings_drive(*this) && !evidence_of(*this).empty();
     run_a_.compare(question_.hides() || is_growing(*this) ? nullptr : on_show());
     put_numbers();
+    figures_.keep_room(input(columns));
   }
   return figures_.data();
 }

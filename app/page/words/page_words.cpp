@@ -215,7 +215,7 @@ bool left_answer(const PageModel& page) {
 
 std::string why_no_lanes(const PageModel& page) {
   const RunOnShow* const run = page.on_show();
-  if (run == nullptr || page.shows_prediction() || is_growing(page) || page.question().hides()) return {};
+  if (run == nullptr || page.shows_prediction() || is_growing(page)) return {};
   if (!page.settings().has("trace") || !page.figures().draws_timeline()) return {};
   return lessons::why_not_traced(*run->recording);
 }

@@ -77,7 +77,6 @@ void App::open_link(std::string_view text) {
   ui_.say(lessons::unknown("page", link.page, ids));
 }
 
-
 void App::open_file(const std::filesystem::path& path) {
   const lessons::Page* const bench = course().bench();
   const std::string name = path.filename().string();

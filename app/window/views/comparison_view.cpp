@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "app/page/page_model.h"
+#include "app/page/page_facts.h"
 #include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
@@ -150,11 +150,12 @@ void draw_line(const PageFrame& frame, Rect rect) {
 }  // namespace
 
 float comparison_height(const PageFrame& frame) {
-  if (frame.page.run_a().comparison().rows.empty()) return 0;
+  if (frame.page.run_a().comparison().rows.empty() && !page::will_compare(frame.page)) return 0;
   return frame.density == Density::kWide ? 4 * kComparisonLine + 2 * kComparisonPadding : 30.0f;
 }
 
 void draw_comparison(PageFrame& frame, const Rect& rect) {
+  if (frame.page.run_a().comparison().rows.empty()) return draw_strip_veil(rect, "how the run differs from run A");
   fill(rect, theme().canvas, 6);
   outline(rect, theme().hairline, 6);
   if (frame.density == Density::kWide)

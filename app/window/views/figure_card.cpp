@@ -58,20 +58,25 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
 
 }  // namespace
 
+paint::Frame FigureCard::frame_of(const PageFrame& frame, ImVec2 size) {
+  const bool wide = frame.density == Density::kWide;
+  return frame_for(size, !wide,
+                   {.header = false,
+                    .plot = true,
+                    .alive = frame.density != Density::kNarrow,
+                    .levels = wide,
+                    .rungs = !frame.page.figures().draws_ladder(),
+                    .search = true});
+}
+
 void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
   const LaidOutFor now{
       frame.page.figures().revision(), size_of(rect), look().scale, look().theme, frame.state.lit, marked_};
   if (now == laid_out_for_) return;
-  const bool wide = frame.density == Density::kWide;
-  paint::Frame layout = frame_for(size_of(rect), !wide,
-                                  {.header = false,
-                                   .plot = true,
-                                   .alive = frame.density != Density::kNarrow,
-                                   .levels = wide,
-                                   .rungs = !frame.page.figures().draws_ladder(),
-                                   .search = true});
+  paint::Frame layout = frame_of(frame, size_of(rect));
   layout.lit = frame.state.lit;
   layout.marked = marked_;
+  layout.answered = frame.page.figures().answered();
   scene_ = paint::layout(figure, layout);
   laid_out_for_ = now;
   ++layouts_;
@@ -94,7 +99,10 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   Rect rect = whole;
   const std::string no_lanes =
       frame.widgets.run_button() && !frame.ui.stage ? page::why_no_lanes(frame.page) : std::string();
-  if (!no_lanes.empty()) draw_trace_line(frame, rect.cut_bottom(px(30)), no_lanes);
+  if (!no_lanes.empty()) {
+    const Rect line = rect.cut_bottom(px(30));
+    if (!question.hides()) draw_trace_line(frame, line, no_lanes);
+  }
   lay_out(frame, figure, rect);
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
   paint_scene(*canvas(), scene_, upper_left(rect));

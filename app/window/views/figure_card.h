@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/paint/layout/layout.h"
 #include "app/paint/scene/scene.h"
 #include "app/window/draw/draw.h"
 #include "app/window/views/page_frame.h"
@@ -58,6 +59,7 @@ class FigureCard {
     }
   };
   enum class Drag { kNone, kGuess, kMeasure, kPan };
+  static paint::Frame frame_of(const PageFrame& frame, ImVec2 size);
 
   void lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
   void interact(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);

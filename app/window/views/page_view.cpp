@@ -16,6 +16,9 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kStageWords = 0.42f;  // share of the width
+// px at scale 1. A picture lower than this has a plot below about 240 px, so the settings fold into a line.
+constexpr float kLeastPicture = 320, kSettings = 2 * (kCellHeight + kCellGap) - kCellGap;
+constexpr float kHead = 34, kWideHead = 42;  // of the card, with the gap below
 
 }  // namespace
 
@@ -53,8 +56,9 @@ void PageView::draw_figure(PageFrame& frame, Rect rect, bool with_head) {
   for (WidgetView* widget : widgets_.in(Slot::kBesideFigure)) widget->draw(frame, rect);
   if (rect.width() <= 0 || rect.height() <= 0) return;
   if (with_head) {
-    figure_.draw_head(frame, rect.cut_top(px(wide ? 30 : 28)));
-    rect.cut_top(px(wide ? 12 : 6));
+    Rect head = rect.cut_top(px(wide ? kWideHead : kHead));
+    head.cut_bottom(px(wide ? 12 : 6));
+    figure_.draw_head(frame, head);
   }
   figure_.draw_picture(frame, rect);
   for (WidgetView* widget : widgets_.in(Slot::kBesideFigure)) widget->draw_over(frame, rect);
@@ -64,23 +68,35 @@ void PageView::draw_card(PageFrame& frame, const Rect& rect) {
   const bool wide = frame.density == Density::kWide;
   card(rect);
   Rect inner = rect.inset(px(wide ? 20 : 12));
+  const float verdict = verdict_height(frame), comparison = comparison_height(frame), gap = wide ? 12 : 8;
+  const float strips = (verdict > 0 ? verdict + gap : 0) + (comparison > 0 ? comparison + gap : 0);
+  const float settings = wide ? kSettings + 32 : kSettings + 20, head = wide ? kWideHead : kHead;
   const std::vector<WidgetView*> below = widgets_.in(Slot::kBelowFigure);
+  const bool folds = !below.empty() && inner.height() < px(kLeastPicture + head + strips + settings);
   Rect rows;
   if (!below.empty()) {
-    rows = inner.cut_bottom(px(2 * 64 - 12));
+    rows = inner.cut_bottom(px(folds ? folded_height() : kSettings));
     horizontal_line(rect.x0 + 1, rect.x1 - 1, rows.y0 - px(wide ? 16 : 10), theme().hairline);
     inner.cut_bottom(px(wide ? 32 : 20));
   }
-  if (const float height = verdict_height(frame); height > 0) {
-    draw_verdict(frame, inner.cut_bottom(px(height)));
-    inner.cut_bottom(px(wide ? 12 : 8));
+  if (verdict > 0) {
+    draw_verdict(frame, inner.cut_bottom(px(verdict)));
+    inner.cut_bottom(px(gap));
   }
-  if (const float height = comparison_height(frame); height > 0) {
-    draw_comparison(frame, inner.cut_bottom(px(height)));
-    inner.cut_bottom(px(wide ? 12 : 8));
+  if (comparison > 0) {
+    draw_comparison(frame, inner.cut_bottom(px(comparison)));
+    inner.cut_bottom(px(gap));
   }
   draw_figure(frame, inner, true);
-  for (WidgetView* widget : below) widget->draw(frame, rows);
+  if (folds && widgets_.run_button()) draw_run_line(frame, rows);
+  for (WidgetView* widget : below) folds ? widget->draw_narrow(frame, rows) : widget->draw(frame, rows);
+}
+
+// px at scale 1.
+float PageView::folded_height() const {
+  float height = 34;
+  for (const WidgetView* widget : widgets_.in(Slot::kBelowFigure)) height = std::max(height, widget->narrow_height());
+  return height;
 }
 
 Turn PageView::draw(PageFrame& frame, const Rect& rect) {
@@ -141,9 +157,11 @@ void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
   const lessons::Page& page = model_->page();
   const bool known = !page.lesson.claim.empty() && !model_->question().hides();  // the claim gives half the answer away
   const std::string_view claim = known ? page.lesson.claim : page.title;
-  Rect head = rest;
-  head.y1 = paragraph(Face::kDisplay, 22, 1.2f, head, theme().text, claim);
-  rest.y0 = head.y1 + px(10);
+  const auto head_of = [&](std::string_view words, bool draw) {
+    return paragraph(Face::kDisplay, 22, 1.2f, rest, theme().text, words, draw);
+  };
+  const float head = std::max({head_of(claim, true), head_of(page.title, false), head_of(page.lesson.claim, false)});
+  rest.y0 = head + px(10);
   if (const float height = verdict_height(frame); height > 0) {
     draw_verdict(frame, rest.cut_bottom(px(height)));
     rest.cut_bottom(px(8));
@@ -194,13 +212,12 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
     head.cut_right(px(8));
   }
   figure_.draw_head(frame, head);
-  float height = 34;
-  if (!model_->question().hides())
-    for (const WidgetView* widget : widgets_.in(Slot::kBelowFigure)) height = widget->narrow_height();
-  const Rect foot = rect.cut_bottom(px(height));
+  const Rect foot = rect.cut_bottom(px(folded_height()));
   rect.cut_bottom(px(10));
-  if (frame.faces) rect.y0 = draw_program_notice(frame, rect);  // otherwise above the words
-  if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
+  if (frame.faces) {  // otherwise the words have the notices
+    rect.y0 = draw_program_notice(frame, rect);
+    if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
+  }
   card(rect);
   draw_figure(frame, rect.inset(px(12)), false);
   if (state_.drawer) figure_.draw_drawer(frame, rect.inset(px(8)).right(px(240)));
@@ -218,7 +235,7 @@ void PageView::draw_foot(PageFrame& frame, Rect foot) {
     const ButtonText lock{"Lock answer", Icon::kNone, "Enter", question.why_not_lock()}, run{"Run", Icon::kPlay},
         stop{"Cancel", Icon::kStop, "Esc"};
     const ButtonText& act = open ? lock : running ? stop : run;
-    const Rect at = foot.cut_right(button_width(act));
+    const Rect at = foot.cut_right(button_width(act)).top(px(34));
     foot.cut_right(px(8));
     const ButtonKind kind = running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary;
     if (button("act", at, act, kind, !open || question.can_lock())) {
@@ -232,7 +249,7 @@ void PageView::draw_foot(PageFrame& frame, Rect foot) {
   }
   if (open && frame.faces) {  // otherwise below the words
     const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
-    if (button("skip", foot.cut_right(button_width(skip)), skip)) model_->question().skip();
+    if (button("skip", foot.cut_right(button_width(skip)).top(px(34)), skip)) model_->question().skip();
     foot.cut_right(px(8));
   }
   for (WidgetView* widget : widgets_.in(Slot::kBelowFigure)) widget->draw_narrow(frame, foot);

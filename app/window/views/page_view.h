@@ -43,6 +43,7 @@ class PageView {
   void draw_figure_face(PageFrame& frame, Rect head, Rect rect);
   void draw_foot(PageFrame& frame, Rect foot);
   void draw_card(PageFrame& frame, const Rect& rect);
+  float folded_height() const;
   void draw_figure(PageFrame& frame, Rect rect, bool with_head);
 
   std::unique_ptr<page::PageModel> model_;

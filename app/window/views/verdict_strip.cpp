@@ -21,11 +21,8 @@ using predict::Verdict;
 
 constexpr float kHeadline = 34, kStripPadding = 8;
 
-// Rows of chips. In small windows kernels need the room, so the verdict is one line.
-int rows_of(PageFrame& frame) {
-  if (frame.density == Density::kWide) return 2;
-  return lessons::panel_of<lessons::Lanes>(frame.page.figure(frame.figure.columns())) == nullptr ? 1 : 0;
-}
+// Rows of chips.
+int rows_of(const PageFrame& frame) { return frame.density == Density::kWide ? 2 : 1; }
 
 void draw_parts(const Rect& rect, const std::string& measured, std::span<const std::string> parts) {
   std::vector<std::string> wordings{parts.front(), measured + parts.front()};
@@ -126,19 +123,25 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
 
 }  // namespace
 
-float verdict_height(PageFrame& frame) {
-  if (!page::has_verdict(frame.page) || !page::card_of(frame.page)) return 0;
+float verdict_height(const PageFrame& frame) {
+  if (!page::is_about_step(frame.page) || !page::card_of(frame.page)) return 0;
   const auto rows = static_cast<float>(rows_of(frame));
   return kHeadline + rows * (kChip + kChipGap) + 2 * kStripPadding - 2;
 }
 
+void draw_strip_veil(const Rect& rect, std::string_view what) {
+  dashed_outline(rect, theme().hairline, 6);
+  text_fit(Face::kRegular, 12, rect.inset(px(10), 0), theme().text3, fmt::format("After your answer: {}", what), 0.5f);
+}
+
 void draw_verdict(PageFrame& frame, const Rect& rect) {
+  if (!page::has_verdict(frame.page)) return draw_strip_veil(rect, "whether it fits, and what each technique changes");
   fill(rect, theme().canvas, 6);
   outline(rect, theme().hairline, 6);
   Rect inner = rect.inset(px(14), px(kStripPadding));
   draw_headline(frame, inner.cut_top(px(kHeadline - 4)));
   inner.cut_top(px(6));
-  if (rows_of(frame) > 0) draw_ways(frame, inner);
+  draw_ways(frame, inner);
 }
 
 }  // namespace headroom::app::window

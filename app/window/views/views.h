@@ -49,13 +49,17 @@ struct SecondCard {
 void draw_second_question(PageFrame& frame);
 
 // --- the card below the figure: the peak, whether and up to which batch it fits, and the techniques as switches
-// Height in px at scale 1; 0 if there is nothing to say.
-float verdict_height(PageFrame& frame);
+// Height in px at scale 1; 0 if there is nothing to say. Both strips keep their room while the question is open, so
+// that nothing moves at the reveal.
+float verdict_height(const PageFrame& frame);
 void draw_verdict(PageFrame& frame, const Rect& rect);
 // The page's card at the right end of a row, or the CPU as text. Returns the left edge.
 float draw_card_choice(PageFrame& frame, const Rect& row);
 void draw_card_button(PageFrame& frame, const Rect& at);
 float card_choice_width(const page::PageModel& page);
+
+// Stands for a strip until the answer.
+void draw_strip_veil(const Rect& rect, std::string_view what);
 
 // Height in px at scale 1; 0 if there is nothing to compare.
 float comparison_height(const PageFrame& frame);

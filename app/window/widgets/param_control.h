@@ -36,6 +36,8 @@ void type_digits(SettingsState& settings);
 void draw_param(PageFrame& frame, ParamsOf of, const record::ParamSpec& spec, Rect cell);
 
 void draw_run(PageFrame& frame, Rect rect, bool with_pin = true);
+// The same on one line, at its right end; takes its part of `row`.
+void draw_run_line(PageFrame& frame, Rect& row);
 // Says why nothing can run and what to do, as far as it fits; a tooltip has all of it.
 void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head = "No engine. ");
 // Makes the current run A, to compare later runs with it.

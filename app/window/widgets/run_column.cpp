@@ -1,5 +1,6 @@
 // Run, its estimate, and the run to compare with.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -44,7 +45,8 @@ void draw_pin_button(PageFrame& frame, const Rect& rect) {
   if (button("pin", rect, page.run_a().pinned() == nullptr ? pin : unpin)) page::toggle_pin(page);
 }
 
-void draw_way_back(PageFrame& frame, const Rect& label) {
+// Returns the left edge.
+float draw_way_back(PageFrame& frame, const Rect& label) {
   constexpr std::string_view kWords = "Back to the page's run";
   const Rect at{label.x1 - text_width(Face::kMedium, 12, kWords), label.y0, label.x1, label.y1};
   const Hit state = hit("back to begin", at);
@@ -52,6 +54,7 @@ void draw_way_back(PageFrame& frame, const Rect& label) {
   horizontal_line(at.x0, at.x1, at.center_y() + px(8), theme().control);
   if (state.focused) focus_ring(at, 4);
   if (state.clicked) frame.page.show_run(0);
+  return at.x0;
 }
 
 // The reason takes Run's place, above the pin.
@@ -105,7 +108,60 @@ std::string fitted(std::string_view text, const Rect& rect) {
   return words;
 }
 
+// Run or, during a run, Cancel.
+void draw_run_button(PageFrame& frame, const Rect& at) {
+  const page::RunControl& control = frame.page.control();
+  if (control.running()) {
+    if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
+      frame.page.control().cancel();
+    return;
+  }
+  const bool stored = !control.fixed_settings().empty();
+  const std::string why_tiny = page::why_not_here(frame.page);
+  const bool tiny = !why_tiny.empty();
+  // In a column, the way back takes the estimate's place above the button.
+  const std::string estimate = page::left_the_begin(frame.page) ? estimate_words(frame.page) : std::string();
+  const bool with_key = frame.density == Density::kWide && !tiny && estimate.empty();
+  const std::string verb = stored                       ? "Play"
+                           : tiny                       ? with_estimate("Run tiny here", "Tiny", estimate, at.width())
+                           : frame.state.asked.run      ? "Run, " + estimate_words(frame.page) + "?"
+                           : page::ran_here(frame.page) ? with_estimate("Run again", "Run", estimate, at.width())
+                                                        : with_estimate("Run", "Run", estimate, at.width());
+  const std::string runs_tiny = why_tiny + ": the tiny model runs the same step on this CPU (Ctrl R)";
+  const std::string_view why = control.busy_elsewhere() ? "Another page's run is active: wait for it, or cancel it "
+                                                          "there"
+                               : stored                 ? std::string_view(control.fixed_settings())
+                               : tiny                   ? std::string_view(runs_tiny)
+                               : with_key               ? ""
+                                                        : "Ctrl R";
+  const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};
+  if (button("run", at, run, ButtonKind::kPrimary, page::can_run(frame.page))) start_run(frame);
+}
+
+// The words above Run in a column: progress, the way back, or the estimate. Returns the left edge.
+float draw_run_words(PageFrame& frame, const Rect& row) {
+  const bool running = frame.page.control().running();
+  if (page::left_the_begin(frame.page) && !running) return draw_way_back(frame, row);
+  std::string words = estimate_words(frame.page);
+  if (const backend::RunProgress* const progress = frame.page.control().progress(); running && progress != nullptr) {
+    words = fmt::format("{:.0f} %", progress->fraction * 100);
+    if (const std::string left = time_left(progress->time_left); !left.empty()) words += ", " + left;
+  }
+  text_in(Face::kRegular, 12, row, theme().text2, words, 1);
+  return row.x1 - text_width(Face::kRegular, 12, words);
+}
+
 }  // namespace
+
+void draw_run_line(PageFrame& frame, Rect& row) {
+  if (!frame.page.control().running() && !page::why_no_engine(frame.page).empty()) {
+    draw_no_engine(frame, row.cut_right(std::round(row.width() * 0.4f)));
+  } else {
+    draw_run_button(frame, row.cut_right(px(run_column_width(frame.density))));
+    row.cut_right(px(12));
+  }
+  row.x1 = draw_run_words(frame, row) - px(12);
+}
 
 void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head) {
   const std::string why = std::string(head) + page::why_no_engine(frame.page);
@@ -130,8 +186,7 @@ void draw_run(PageFrame& frame, Rect rect, bool with_pin) {
   rect.cut_top(px(kCellGap));
   if (control.running()) {
     text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
-    if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
-      frame.page.control().cancel();
+    draw_run_button(frame, at);
     // Null if this click has ended the run.
     if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
     return;
@@ -156,25 +211,7 @@ void draw_run(PageFrame& frame, Rect rect, bool with_pin) {
     draw_small_pin(frame, at.cut_right(px(32)));
     at.cut_right(px(6));
   }
-  const std::string why_tiny = page::why_not_here(frame.page);
-  const bool tiny = !why_tiny.empty();
-  // The way back takes the estimate's place above the button.
-  const std::string estimate = page::left_the_begin(frame.page) ? estimate_words(frame.page) : std::string();
-  const bool with_key = frame.density == Density::kWide && !tiny && estimate.empty();
-  const std::string verb = stored                       ? "Play"
-                           : tiny                       ? with_estimate("Run tiny here", "Tiny", estimate, at.width())
-                           : frame.state.asked.run      ? "Run, " + estimate_words(frame.page) + "?"
-                           : page::ran_here(frame.page) ? with_estimate("Run again", "Run", estimate, at.width())
-                                                        : with_estimate("Run", "Run", estimate, at.width());
-  const std::string runs_tiny = why_tiny + ": the tiny model runs the same step on this CPU (Ctrl R)";
-  const std::string_view why = control.busy_elsewhere() ? "Another page's run is active: wait for it, or cancel it "
-                                                          "there"
-                               : stored                 ? std::string_view(control.fixed_settings())
-                               : tiny                   ? std::string_view(runs_tiny)
-                               : with_key               ? ""
-                                                        : "Ctrl R";
-  const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};
-  if (button("run", at, run, ButtonKind::kPrimary, page::can_run(frame.page))) start_run(frame);
+  draw_run_button(frame, at);
   if (with_pin && !frame.widgets.sweep_button()) draw_pin(frame, rect);
 }
 
