@@ -117,6 +117,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   canvas()->PopClipRect();
   if (scene_.map.plot.width() > 0 && has_time(figure)) frame.state.timeline_focus = had_focus;
   draw_search(frame, figure, rect);
+  draw_marks(frame, figure, rect);
   interact(frame, figure, rect);
 }
 

@@ -59,7 +59,18 @@ class FigureCard {
     }
   };
   enum class Drag { kNone, kGuess, kMeasure, kPan };
+  // The names that a mark left out.
+  struct LeftOutSheet {
+    int revision = -1;
+    std::string_view what;
+    std::vector<std::string> names;
+    paint::Scene scene;  // without items if no frame has room
+  };
+
   static paint::Frame frame_of(const PageFrame& frame, ImVec2 size);
+  void draw_marks(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
+  void open_sheet(PageFrame& frame, const lessons::FigureData& figure, const paint::MoreMark& mark, ImVec2 size);
+  void draw_sheet() const;
 
   void lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
   void interact(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
@@ -83,6 +94,7 @@ class FigureCard {
   bool wants_search_ = false;
   bool had_lanes_ = false;  // in the last picture
   std::optional<record::Category> pointed_at_;
+  LeftOutSheet sheet_;
   std::optional<int> marked_;  // the item under the mouse, in all its places
 };
 

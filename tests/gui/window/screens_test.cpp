@@ -140,3 +140,31 @@ TEST_CASE("figures leave no name or value out without a mark", "[gui]") {
   CHECK(figures > 300);
   for (const std::string& each : missing) FAIL_CHECK(each);
 }
+
+TEST_CASE("a mark opens what it left out, by a click or by keys", "[gui]") {
+  Stage stage = shipped("read_a_config");
+  stage.width = 1920, stage.height = 1080, stage.scale = 2;
+  perform("sheet", stage, [&](Actor& actor) {
+    actor.question().skip();
+    actor.frames(6);
+    const app::paint::Scene& scene = actor.app.view().figure().scene();
+    IM_CHECK(!scene.more.empty());
+    const std::string name = scene.more.front().names.front().substr(0, scene.more.front().names.front().find(';'));
+    const auto drawn = [&] {
+      const std::vector<std::string> texts = actor.texts();
+      return std::ranges::count(texts, name);
+    };
+    const auto before = drawn();
+    actor.click("left out");
+    actor.frames(3);
+    actor.picture("sheet");
+    IM_CHECK(drawn() > before);
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    actor.frames(3);
+    IM_CHECK_EQ(drawn(), before);
+    actor.ctx->NavMoveTo("**/left out");
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(3);
+    IM_CHECK(drawn() > before);
+  });
+}
