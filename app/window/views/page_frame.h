@@ -41,9 +41,10 @@ struct WordsState {
 
 // Notices and answers that the words scroll to.
 struct SightState {
-  int noticed = 0;   // frames since a notice appeared
-  bool hid = false;  // the answer was hidden in the last frame
-  int revealed = 0;  // frames left to scroll to the answer
+  int noticed = 0;                // frames since a notice appeared
+  bool hid = false;               // the answer was hidden in the last frame
+  int revealed = 0;               // frames left to scroll to the answer
+  float words = 0, question = 0;  // heights in the last frame, px
 };
 
 struct GuessState {

@@ -15,6 +15,7 @@ namespace {
 constexpr int kNewNotice = 3;  // frames in which a notice is new
 // Narrow pages: longer lines are hard to read. With room for two columns, the answer is next to the words.
 constexpr float kReadingWidth = 640, kTwoColumnsOfWords = 760, kColumnGap = 24;
+constexpr float kLeastWords = 96;  // px at scale 1, above an open question that needs the rest of the column
 
 std::string minutes_words(const lessons::Page& page) {
   if (page.lesson.minutes == 0) return {};
@@ -42,12 +43,27 @@ void draw_welcome(PageFrame& frame) {
 }
 
 void draw_words(PageFrame& frame) {
+  const float top = ImGui::GetCursorPosY();
   draw_welcome(frame);
   draw_heading(frame);
   draw_parts(frame, -1, frame.page.text().body);
+  gap(wide(frame) ? 18 : 10);
+  frame.state.sight.words = ImGui::GetCursorPosY() - top;
+}
+
+// The room for an open question below words that scroll, so that all of it is in sight. Empty if the column has room
+// for both.
+Rect cut_question(const PageFrame& frame, Rect& column) {
+  const SightState& sight = frame.state.sight;
+  const bool open = frame.page.question().hides() && !frame.state.reading_more;
+  if (!open || sight.words + sight.question <= column.height()) return {};
+  const Rect rect = column.cut_bottom(std::min(sight.question, column.height() - px(kLeastWords)));
+  column.cut_bottom(px(8));
+  return rect;
 }
 
 void draw_answer(PageFrame& frame) {
+  const float top = ImGui::GetCursorPosY();
   const bool hides = frame.page.question().hides();
   const bool revealed = std::exchange(frame.state.sight.hid, hides) && !hides;
   if (revealed && frame.page.question().locked()) frame.state.sight.revealed = kNewNotice;
@@ -61,6 +77,7 @@ void draw_answer(PageFrame& frame) {
   // Scrolls to a notice that has just appeared; the scroll range is known a frame later.
   frame.state.sight.noticed = noticed ? std::min(frame.state.sight.noticed + 1, kNewNotice + 1) : 0;
   if (noticed && frame.state.sight.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
+  frame.state.sight.question = ImGui::GetCursorPosY() - top;
 }
 
 void draw_sources(const PageFrame& frame) {
@@ -257,21 +274,23 @@ Turn draw_text_column(PageFrame& frame, const Rect& rect) {
   Rect answer = column;
   if (beside) answer = column.cut_right(std::round((column.width() - px(kColumnGap)) * 0.5f));
   if (beside) column.cut_right(px(kColumnGap));
+  const Rect question = beside ? Rect{} : cut_question(frame, column);
+  const bool apart = question.height() > 0;
   const std::string words = frame.state.reading_more ? fmt::format("more words {}", frame.state.step) : "words";
   if (begin_column(words.c_str(), column)) {
     if (frame.state.reading_more) {
       draw_more(frame);
     } else {
       draw_words(frame);
-      gap(wide(frame) ? 18 : 10);
-      if (!beside) draw_answer(frame);
+      if (!beside && !apart) draw_answer(frame);
       draw_way_to_more(frame);
     }
     scroll_words(frame.state, text_em(frame) * text_line(frame));
+    if (apart) draw_fades(frame.state);
   }
   end_column();
-  if (beside) {
-    if (begin_column("answer", answer)) draw_answer(frame);
+  if (beside || apart) {
+    if (begin_column("answer", apart ? question : answer)) draw_answer(frame);
     end_column();
   }
   return draw_navigation(frame, navigation);

@@ -120,6 +120,19 @@ TEST_CASE("plots and axes stand still when a question is skipped", "[gui]") {
   check_reveals([](Actor& actor) { actor.question().skip(); });
 }
 
+TEST_CASE("an open question is in sight, down to Lock and Skip", "[gui]") {
+  std::vector<std::string> cut;
+  walk([&](Actor& actor, const Screen& screen, const lessons::Page& page) {
+    if (screen.stage || screen.scale > 1) return;
+    for (const char* name : {"**/lock", "**/skip"}) {
+      const ImGuiTestItemInfo item = actor.ctx->ItemInfo(name);
+      if (item.RectClipped.GetHeight() < item.RectFull.GetHeight())
+        cut.push_back(fmt::format("{}, {}: {}", screen.name, page.id, name));
+    }
+  });
+  CHECK(cut == std::vector<std::string>());
+}
+
 TEST_CASE("figures leave no name or value out without a mark", "[gui]") {
   std::size_t figures = 0;
   std::vector<std::string> missing;
