@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "demos/experiments/combinations.h"
 #include "lessons/wording.h"
 
@@ -27,6 +29,12 @@ CardLimit card_limit(const View& view, const record::Params& train_step) {
 
 std::string card_label(const CardLimit& card, const ShownUnit& unit) {
   return card.name == short_bytes(card.memory) ? short_bytes(card.memory, unit) + " card" : card.name;
+}
+
+std::string left_label(const CardLimit& card, const ShownUnit& unit) {
+  if (card.name == short_bytes(card.memory)) return short_bytes(card.left(), unit) + " limit";
+  return fmt::format("{} {} {}", card.name, card.process.bytes > 0 ? "leaves" : "has",
+                     bytes_text(card.left(), unit, 1));
 }
 
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step) {

@@ -22,6 +22,9 @@ CardLimit card_limit(const View& view, const record::Params& train_step);
 // Names the card's line: "GeForce RTX 4090", or a size in the chart's unit, "24 GiB card".
 std::string card_label(const CardLimit& card, const ShownUnit& unit);
 
+// "GeForce RTX 4090 leaves 23.3 GiB"; a limit is named by its size, "24 GiB limit".
+std::string left_label(const CardLimit& card, const ShownUnit& unit);
+
 // Fills the head for these settings. Returns false and sets `empty_reason` if they are incompatible or the figure would
 // give away the answer.
 bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step);

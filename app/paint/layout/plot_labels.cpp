@@ -165,7 +165,8 @@ class PlotLabels {
     std::vector<Rect> boxes;
     for (const float top : tops)
       for (const float share : kPlaces) boxes.push_back(pen_.box_at(type, text, left_at(share, type, text), top));
-    if (!pen_.place(boxes, type, palette_.danger, text)) names_.labels.push_back(text);
+    const Color color = cap_shown() ? palette_.danger : palette_.text2;
+    if (!pen_.place(boxes, type, color, text)) names_.labels.push_back(text);
   }
 
   void failed() {

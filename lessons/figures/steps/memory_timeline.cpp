@@ -264,25 +264,20 @@ void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   panel.lines.push_back(std::move(line));
 }
 
-// Limits are named by their size, cards are not.
-bool is_size(const CardLimit& card) { return card.name == short_bytes(card.memory); }
-
 void add_limit(Timeline& panel, const Shot& shot) {
   const record::RunInfo& info = shot.recording().info();
   const Bytes limit = limit_of(shot);
-  // The device's memory matters only if the run or the guess comes near it.
-  const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
   const CardLimit* const card = card_of(shot);
-  const bool is_limit = card != nullptr ? is_size(*card) : info.cap > 0;
-  if (limit <= 0 || (!is_limit && far)) return;
   const ShownUnit unit = unit_of(panel.y);
-  std::string label;
-  if (card != nullptr && !is_limit)
-    label = fmt::format("{} {} {}", card->name, card->process.bytes > 0 ? "leaves" : "has", bytes_text(limit, unit, 1));
-  else
-    label =
-        short_bytes(limit, unit) + (info.device == record::DeviceKind::kGpu && card == nullptr ? " card" : " limit");
-  panel.cap = CapLine{std::move(label), static_cast<double>(limit)};
+  if (limit > 0 && card != nullptr) {
+    panel.cap = CapLine{left_label(*card, unit), static_cast<double>(limit)};
+    return;
+  }
+  // The memory of the run's device matters only if the run or the guess comes near it.
+  const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
+  if (limit <= 0 || (info.cap == 0 && far)) return;
+  const bool is_card = info.device == record::DeviceKind::kGpu;
+  panel.cap = CapLine{short_bytes(limit, unit) + (is_card ? " card" : " limit"), static_cast<double>(limit)};
 }
 
 void add_failure(Timeline& panel, const Shot& shot) {

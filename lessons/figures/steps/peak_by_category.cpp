@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lessons/axes.h"
+#include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
 #include "lessons/shown_unit.h"
@@ -29,7 +30,7 @@ std::string signed_bytes(Bytes bytes, const ShownUnit& unit) {
   return bytes == 0 ? "as in A" : change_text(bytes, unit) + " to A";
 }
 
-Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::Peak* baseline) {
+Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::Peak* baseline, const CardLimit* card) {
   const Bytes total = peak.totals.allocated;
   const Bytes cap = run.recording().info().cap;
   Bars panel;
@@ -52,6 +53,7 @@ Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::
   panel.x = {.unit = AxisUnit::kBytes, .high = round_up_bytes(static_cast<double>(largest))};
   std::string label = "peak " + bytes_text(total, unit);
   if (baseline != nullptr) label += fmt::format(", {}", signed_bytes(total - baseline->totals.allocated, unit));
+  if (card != nullptr) label += "; " + left_label(*card, unit);
   panel.total = total;
   panel.total_label = std::move(label);
   return panel;
@@ -73,7 +75,7 @@ void add_peak_by_category_panels(FigureData& figure, const FigureInput& input) {
     if (before.empty_reason.empty()) baseline = input.baseline->peak(before.range.first, before.range.last);
     if (baseline) add_baseline(figure.head.provenance, input.baseline->recording());
   }
-  figure.add(bars_of(*input.run, peak, baseline ? &*baseline : nullptr));
+  figure.add(bars_of(*input.run, peak, baseline ? &*baseline : nullptr, input.view.card ? &*input.view.card : nullptr));
 }
 
 }  // namespace
