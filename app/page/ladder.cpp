@@ -112,6 +112,11 @@ std::string Ladder::why_not(std::size_t place) const {
   return lessons::conflict_in_words(rows_[place + 1].planned.params);
 }
 
+std::optional<record::Params> Ladder::settings_to(std::size_t place) const {
+  if (place + 1 >= rows_.size() || !rows_[place + 1].on || !why_not(place).empty()) return std::nullopt;
+  return rows_[place + 1].planned.params;
+}
+
 std::optional<Ladder::Last> Ladder::last() const {
   std::optional<Last> last;
   for (const Row& row : rows_) {
@@ -129,14 +134,16 @@ std::optional<Ladder::Last> Ladder::last() const {
 }
 
 bool Ladder::follow(const Around& around) {
-  const bool same = around_ && *around_ == around && planned_ == switches_;
+  const bool climbs = around.climbing != nullptr || running_ != nullptr;
+  const bool same = around_ && *around_ == around && planned_ == switches_ && climbs_ == climbs;
   if (!same) {
     if (around_ && around_->predictions != nullptr) around_->predictions->drop(this);
     around_ = around;
     planned_ = switches_;
+    climbs_ = climbs;
     begin();
   }
-  const bool more = fill();
+  const bool filled = fill(), grown = grow(), more = filled || grown;
   if (!same || more) rebuild();
   return !same || more;
 }
@@ -163,22 +170,25 @@ void Ladder::begin() {
 }
 
 void Ladder::measure(Row& row) const {
-  const auto take = [&](SweepPoint point, const std::shared_ptr<const record::Recording>& run) {
+  const auto take = [&](SweepPoint point, const Made& made) {
     point.series = row.planned.series;
     point.label = row.planned.label;
     point.params = row.planned.params.to_map();
-    note_machine(point, run->info());
+    note_machine(point, made.recording->info());
+    point.provenance[std::string(lessons::kMadePoint)] = made.source;
     row.known = std::move(point);
-    row.climbed = run == around_->climbing;
+    row.climbed = made.recording == around_->climbing;
   };
-  for (const auto& run : around_->runs) {
+  for (const Made& made : around_->runs) {
+    const auto& run = made.recording;
+    if (climbs_ && run != around_->climbing) continue;
     if (is_evidence(*run, experiments::training_step().id, row.planned.params, around_->device)) {
       SweepPoint point = sweep_point_of(row.planned, *run);
-      if (lessons::completed(point) || lessons::ran_out(point)) return take(std::move(point), run);
+      if (lessons::completed(point) || lessons::ran_out(point)) return take(std::move(point), made);
     }
     for (const SweepPoint& point : run->sweep_points()) {
       const bool result = lessons::completed(point) || lessons::ran_out(point);
-      if (result && is_evidence(point, run->info(), row.planned.params, around_->device)) return take(point, run);
+      if (result && is_evidence(point, run->info(), row.planned.params, around_->device)) return take(point, made);
     }
   }
 }
@@ -194,6 +204,12 @@ bool Ladder::fill() {
     more = true;
   }
   return more;
+}
+
+// True if the running rung's memory grew.
+bool Ladder::grow() {
+  if (running_ == nullptr) return std::exchange(growing_, RunOnShow{}).recording != nullptr;
+  return page::follow(growing_, running_);
 }
 
 std::optional<SweepPoint> Ladder::computed(const PlannedPoint& planned) {
@@ -224,7 +240,7 @@ record::RunInfo Ladder::info() const {
   for (const Row& row : rows_) {
     if (!row.known || row.known->provenance.contains(std::string(lessons::kSourceOfPoint))) continue;
     if (!lessons::completed(*row.known) && !lessons::ran_out(*row.known)) continue;
-    for (const auto& run : around_->runs)
+    for (const auto& [run, source] : around_->runs)
       if (run->info().device == around_->device && !run->sweep_points().empty()) return run->info();
   }
   record::RunInfo info;
@@ -237,15 +253,38 @@ record::RunInfo Ladder::info() const {
   return info;
 }
 
+// Null before its first allocation.
+const Ladder::Row* Ladder::running_row() const {
+  if (growing_.recording == nullptr || growing_.ledger->peak().totals.allocated == 0) return nullptr;
+  const auto runs = [&](const Row& row) {
+    return is_evidence(*growing_.recording, experiments::training_step().id, row.planned.params, around_->device);
+  };
+  const auto next = std::ranges::find_if(rows_, [&](const Row& row) { return row.on && !row.climbed && runs(row); });
+  return next == rows_.end() ? nullptr : &*next;
+}
+
+SweepPoint Ladder::running_point(const Row& row) const {
+  SweepPoint point = without_result(row.planned, OutcomeKind::kCompleted, "");
+  const record::Totals& peak = growing_.ledger->peak().totals;
+  point.peak.allocated = peak.allocated;
+  point.peak.by_category = peak.by_category;
+  point.provenance = {{std::string(lessons::kRunningPoint), "on"}};
+  note_machine(point, growing_.recording->info());
+  return point;
+}
+
 void Ladder::rebuild() {
   auto rungs = std::make_shared<record::Recording>();
   rungs->set_info(info());
   bool complete = !rows_.empty();
-  const bool climbing = std::ranges::any_of(rows_, &Row::climbed);
+  const Row* const running = running_row();
   for (const Row& row : rows_) {
     complete = complete && row.known;
     SweepPoint point = row.known ? *row.known : without_result(row.planned, OutcomeKind::kCancelled, "");
-    if (climbing && !row.climbed) point.provenance[std::string(lessons::kPendingPoint)] = "on";
+    if (&row == running)
+      point = running_point(row);
+    else if (climbs_ && !row.climbed)
+      point.provenance[std::string(lessons::kPendingPoint)] = "on";
     rungs->append(std::move(point));
   }
   if (complete) rungs->set_outcome({});

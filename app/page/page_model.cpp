@@ -279,8 +279,8 @@ bool PageModel::follow_ladder() {
                         .predictions = forecast_.service(),
                         .why_none = forecast_.planner() == nullptr ? forecast_.why_none() : std::string()};
   for (const RunOnShow* first : {runs_.shown_run(), sweep})
-    if (first != nullptr) around.runs.push_back(first->recording);
-  for (const RunOnShow& run : runs_.all()) around.runs.push_back(run.recording);
+    if (first != nullptr) around.runs.push_back({first->recording, source_of(*first)});
+  for (const RunOnShow& run : runs_.all()) around.runs.push_back({run.recording, source_of(run)});
   if (!ladder_->follow(around)) return false;
   follow(rungs_, ladder_->rungs());
   ++changes_;

@@ -59,6 +59,14 @@ RunOnShow make_run(std::shared_ptr<const record::Recording> recording, RunOnShow
   return run;
 }
 
+std::string source_of(const RunOnShow& run) {
+  using From = RunOnShow::From;
+  const record::RunInfo& info = run.recording->info();
+  const bool here = run.from == From::kReader || run.from == From::kSweep;
+  const std::string when = made_at(info).substr(std::string_view("you").size());
+  return here ? "here" + when : device_words(info) + (run.from == From::kPage ? ", stored" : when);
+}
+
 bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording) {
   if (recording == nullptr) return false;
   if (run.recording != recording) {

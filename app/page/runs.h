@@ -37,6 +37,9 @@ struct RunOnShow {
 RunOnShow make_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from = RunOnShow::From::kPage,
                    bool names_sweep = false);
 
+// "H200, stored"; of runs made here "here, 12:53".
+std::string source_of(const RunOnShow& run);
+
 // Updates the run's ledger, or replaces the run if the recording is another. True if anything changed.
 bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
 

@@ -30,6 +30,10 @@ inline constexpr std::string_view kSourceOfPoint = "source";
 bool is_computed(const SweepPoint& point);
 // Provenance key of rungs that the ladder in progress has not reached.
 inline constexpr std::string_view kPendingPoint = "pending";
+// Provenance key of the rung that runs now; its peak is the highest so far.
+inline constexpr std::string_view kRunningPoint = "running";
+// Provenance key of where a measured rung is from: "H200, stored", "here, 12:53".
+inline constexpr std::string_view kMadePoint = "made";
 
 // Provenance keys that identify a machine.
 inline constexpr std::array<std::string_view, 3> kMachineKeys{"gpu", "cpu", "device"};

@@ -31,8 +31,8 @@ std::vector<std::string> Bars::sentences() const {
 FileTable Rungs::table() const {
   FileTable table{.columns = headings({"rung"})};
   add_category_columns(table);
-  for (const Cell& column : headings(
-           {"peak_bytes", "compared_with_bytes", "out_of_memory", "tokens_per_second", "loss", "predicted", "note"}))
+  for (const Cell& column : headings({"peak_bytes", "compared_with_bytes", "out_of_memory", "tokens_per_second", "loss",
+                                      "predicted", "source", "note"}))
     table.columns.push_back(column);
   for (const Rung& rung : rungs) {
     std::vector<Cell>& row = table.rows.emplace_back();
@@ -40,7 +40,7 @@ FileTable Rungs::table() const {
     add_bytes(row, rung.bytes);
     row.insert(row.end(), {record::total(rung.bytes), rung.before, yes_or_no(rung.out_of_memory),
                            rung.speed.value > 0 ? Cell(rung.speed.value) : Cell(), Word{rung.loss},
-                           yes_or_no(rung.predicted), rung.note});
+                           yes_or_no(rung.predicted), rung.source, rung.note});
   }
   return table;
 }
@@ -54,6 +54,7 @@ void Rungs::add_to(json& figure) const {
                                {"tokens_per_second", rung.speed.value > 0 ? json(rung.speed.value) : json(nullptr)},
                                {"loss", rung.loss},
                                {"predicted", rung.predicted},
+                               {"source", rung.source},
                                {"note", rung.note}});
 }
 

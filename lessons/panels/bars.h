@@ -50,15 +50,24 @@ struct Rung {
   std::string delta;
   RungSpeed speed;
   std::string loss;
-  std::string note;  // what this switch turns off, or why there is no bar
+  std::string source;  // "predicted", "H200, stored", "here, 12:53"; empty: as the figure's head says
+  std::string note;    // what this switch turns off, or why there is no bar
   std::string tip;
   bool predicted = false;  // predicted or by closed form: dashed edge
   bool pending = false;    // the ladder in progress has not reached it: pale
   bool off = false;        // switched off by the reader
+  bool first_fit = false;  // fits on the card, after rungs that do not
+};
+
+// The memory that a card leaves for tensors.
+struct CardLine {
+  std::string label;
+  record::Bytes bytes = 0;
 };
 
 struct Rungs {
   Axis peaks, speeds;
+  std::optional<CardLine> card;  // not if it is far beyond the bars
   std::string foot;
   std::vector<Rung> rungs;
 

@@ -5,6 +5,7 @@
 
 #include "app/paint/files/export.h"
 #include "app/paint/layout/layout.h"
+#include "lessons/measurements/sweep.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_sweep.h"
@@ -114,7 +115,7 @@ TEST_CASE("exported files of a sweep name the points out of memory and each rung
   const std::string ladder = csv(build("ladder_waterfall", tests::made_ladder()));
   CHECK(holds(ladder,
               "\"+ fused linear cross entropy\",4294967296,4294967296,4294967296,4294967296,0,0,0,17179869184,"
-              "34359738368,no,30000,5.250,no,\"\"\n"));
+              "34359738368,no,30000,5.250,no,\"\",\"\"\n"));
   CHECK(holds(ladder, "\"naive\""));
   CHECK(holds(render(build("report_batch", tests::made_report_sweep()), Format::kJson, options).value(),
               "\"out_of_memory\":true"));
@@ -216,6 +217,34 @@ TEST_CASE("a future rung is pale") {
   REQUIRE(inks.contains("20.00 GiB"));
   CHECK(inks["20.00 GiB"] == frame.palette->text3);
   CHECK(inks["16.00 GiB"] == frame.palette->text);
+}
+
+TEST_CASE("a card's line crosses all rungs, and rungs of several sources name theirs") {
+  record::Recording ladder = tests::made_sweep("ladder", {});
+  const record::Recording made = tests::made_ladder();
+  for (record::SweepPoint point : made.sweep_points()) {
+    point.provenance[std::string(lessons::kMadePoint)] =
+        ladder.sweep_points().size() > 1 ? "H200, stored" : "here, 12:53";
+    ladder.append(std::move(point));
+  }
+  const record::Ledger ledger(ladder);
+  lessons::FigureInput input{.run = &ledger};
+  input.view.card = lessons::CardLimit{"24 GiB", 24 * record::kGiB};
+  const Scene scene = layout(lessons::find_figure("ladder_waterfall")->build(input), tests::frames()[0]);
+  const std::vector<Rect> bars = fills_of(scene, kLight.of(record::Category::kWeights).fill);
+  std::vector<Rect> lines;
+  tests::each<Fill>(scene, [&](Layer layer, const Fill& fill) {
+    if (layer == Layer::kMarks && fill.color == kLight.danger) lines.push_back(fill.rect);
+  });
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].y0 <= bars[1].y0);
+  CHECK(lines[0].y1 >= bars.back().y1);
+  const auto labels = tests::texts_of(scene, Layer::kLabels), texts = tests::texts_of(scene, Layer::kBars);
+  CHECK(std::ranges::count(labels, "24 GiB card") == 1);
+  CHECK(std::ranges::count(labels, "fits") == 1);
+  for (const char* text : {"from", "here, 12:53", "H200, stored"}) CHECK(std::ranges::count(texts, text) > 0);
+  const auto same = tests::texts_of(layout(build("ladder_waterfall", made), tests::frames()[0]), Layer::kBars);
+  CHECK(std::ranges::count(same, "from") == 0);
 }
 
 TEST_CASE("the rungs' columns do not move while rungs arrive") {

@@ -17,7 +17,7 @@ using lessons::FigureHead;
 using lessons::Rung;
 using lessons::Rungs;
 
-constexpr float kSwitchRoom = 86;  // px next to a name for grip, switch and edges
+constexpr float kSwitchRoom = 112;  // px next to a name for grip, buttons and edges
 
 constexpr float kLeastRung = 16;
 constexpr float kPale = 0.6f;  // opacity of the cover over a pending rung's bar
@@ -28,8 +28,8 @@ constexpr Type kRungName{Face::kMedium, 13}, kRungValue{Face::kSemiBold, 13}, kR
 // the right, except tokens/s.
 struct RungColumns {
   float bar_from = 0, bar_to = 0;
-  float value_x = 0, delta_x = 0, speed_x = 0, speed_delta_x = 0, loss_x = 0;  // right ends
-  bool differences = false, speeds = false, speed_differences = false, losses = false;
+  float value_x = 0, delta_x = 0, speed_x = 0, speed_delta_x = 0, loss_x = 0, source_x = 0;  // right ends
+  bool differences = false, speeds = false, speed_differences = false, losses = false, sources = false;
 };
 
 class RungLayout {
@@ -67,6 +67,7 @@ class RungLayout {
       if (line == keep) guess(at);
       y += pitch;
     }
+    if (panel_.card) card_line(area_.y0 - head, y);
     if (with_foot)
       sheet_.text(Layer::kBars, kRungNote, palette_.text2, sheet_.shortened(kRungNote, panel_.foot, area_.width()),
                   area_.x0, y + sheet_.px(4));
@@ -115,10 +116,12 @@ class RungLayout {
     const float speed_deltas =
         widest(kRungName, "change", "−00,000", [](const Rung& rung) -> std::string_view { return rung.speed.delta; });
     const float losses = widest(kRungNote, "loss", "00.000", &Rung::loss);
+    const float sources = widest(kRungNote, "from", "here, 00:00", &Rung::source);
     room -= values + gap;
     c.speeds = measured;
     if (c.speeds) room -= speeds + gap;
     c.differences = take(true, "difference", deltas);
+    c.sources = take(mixed(), "from", sources);
     c.speed_differences = take(measured, "change", speed_deltas);
     c.losses = take(with_loss, "loss", losses);
     float right = area_.x1;
@@ -126,12 +129,33 @@ class RungLayout {
       x = right;
       if (shown) right -= width + gap;
     };
+    place(c.sources, sources, c.source_x);
     place(c.losses, losses, c.loss_x);
     place(c.speed_differences, speed_deltas, c.speed_delta_x);
     place(c.speeds, speeds, c.speed_x);
     place(c.differences, deltas, c.delta_x);
     place(true, values, c.value_x);
     c.bar_to = std::max(c.bar_from + 1, sheet_.snap(right));
+  }
+
+  // The head names the source of rungs that have the same.
+  bool mixed() const {
+    std::string_view first;
+    for (const Rung& rung : panel_.rungs) {
+      if (rung.source.empty()) continue;
+      if (!first.empty() && first != rung.source) return true;
+      first = rung.source;
+    }
+    return false;
+  }
+
+  // The label stands among the columns' heads.
+  void card_line(float top, float bottom) {
+    const float x = sheet_.snap(x_px(static_cast<double>(panel_.card->bytes)));
+    const float half = sheet_.width(kRungNote, panel_.card->label) * 0.5f;
+    sheet_.vertical(Layer::kMarks, x, top + sheet_.height(kRungNote), bottom, palette_.danger, sheet_.line_px(1.5f));
+    sheet_.text(Layer::kLabels, kRungNote, palette_.danger, panel_.card->label,
+                std::clamp(x, columns_.bar_from + half, columns_.bar_to - half), top, Anchor::kMiddle);
   }
 
   void legend() {
@@ -164,6 +188,7 @@ class RungLayout {
     if (columns_.speeds) head("tokens/s", columns_.speed_x, Anchor::kEnd);
     if (columns_.speed_differences) head("change", columns_.speed_delta_x, Anchor::kEnd);
     if (columns_.losses) head("loss", columns_.loss_x, Anchor::kEnd);
+    if (columns_.sources) head("from", columns_.source_x, Anchor::kEnd);
     lay_out_more(sheet_, Layer::kBars, {"column", left_out_}, area_.x0, y + sheet_.height(kRungNote) * 0.5f);
   }
 
@@ -182,6 +207,7 @@ class RungLayout {
     for (const std::string& column : left_out_)
       if (const std::string& entry = column == "difference" ? rung.delta
                                      : column == "change"   ? rung.speed.delta
+                                     : column == "from"     ? rung.source
                                                             : rung.loss;
           !entry.empty())
         tip += fmt::format(", {} {}", column, entry);
@@ -203,6 +229,7 @@ class RungLayout {
     if (rung.pending)
       sheet_.fill(Layer::kMarks, {columns_.bar_from, top, x_px(static_cast<double>(record::total(rung.bytes))), bottom},
                   faded(palette_.card, kPale));
+    if (rung.first_fit) first_fit(rung, (top + bottom) * 0.5f);
     const auto number = [&](bool shown, Type type, Color color, const std::string& text, float x) {
       const Color ink = rung.pending ? palette_.text3 : color;
       if (shown) sheet_.text_mid(Layer::kBars, type, ink, text, x, middle, Anchor::kEnd);
@@ -210,6 +237,7 @@ class RungLayout {
     number(true, kRungValue, rung.out_of_memory ? palette_.danger : palette_.text, rung.value, columns_.value_x);
     number(columns_.differences, kRungName, palette_.text2, rung.delta, columns_.delta_x);
     number(columns_.losses, kRungNote, palette_.text2, rung.loss, columns_.loss_x);
+    number(columns_.sources, kRungNote, palette_.text2, rung.source, columns_.source_x);
     number(columns_.speeds, kRungName, palette_.text, rung.speed.text, columns_.speed_x);
     number(columns_.speed_differences, kRungName, rung.speed.told ? palette_.text2 : palette_.text3, rung.speed.delta,
            columns_.speed_delta_x);
@@ -220,6 +248,15 @@ class RungLayout {
                 {columns_.bar_from, bottom + line, columns_.bar_from + std::max(sheet_.snap(length), sheet_.line_px(2)),
                  bottom + line + thin},
                 rung.pending ? palette_.text3 : palette_.ink);
+  }
+
+  // Says so next to the card's line.
+  void first_fit(const Rung& rung, float middle) {
+    constexpr std::string_view kWords = "fits";
+    const record::Bytes longest = std::max({panel_.card->bytes, record::total(rung.bytes), rung.before});
+    const float x = x_px(static_cast<double>(longest)) + sheet_.px(6);
+    const float last = columns_.bar_to - sheet_.width(kRungValue, kWords);
+    sheet_.text_mid(Layer::kLabels, kRungValue, palette_.text, std::string(kWords), std::min(x, last), middle);
   }
 
   // The question is about the last rung that is on.

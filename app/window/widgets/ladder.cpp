@@ -14,7 +14,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kLeastLadder = 268;  // px; in lower cards the rungs take all the height
-constexpr float kFoot = 32, kRunWidth = 184, kSwitchWidth = 40;
+constexpr float kFoot = 32, kRunWidth = 184, kSwitchWidth = 40, kUseWidth = 26;
 
 void draw_switch(const Rect& at, bool on, bool hovered) {
   const float half = std::min(px(8), at.height() / 2 - px(2));  // low rows get low switches with a gap
@@ -40,6 +40,25 @@ void LadderView::draw_rung(const DragOrder::Row& row) const {
   if (row.tip)
     tooltip(refused.empty() ? name + ". Drag it up or down; with the keyboard, Alt and the arrow keys"
                             : refused + " The rungs below skip it.");
+}
+
+bool LadderView::poll() {
+  const bool changed = sweep_.poll();
+  page_.ladder().note_running(sweep_.run());
+  return changed;
+}
+
+// A button that sets the page to the switches from the top to this rung.
+void LadderView::draw_use(PageFrame& frame, std::size_t place, const Rect& at) {
+  const std::string& id = page_.ladder().switches()[place].id;
+  const std::optional<record::Params> settings = page_.ladder().settings_to(place);
+  const bool set = settings == page_.settings();
+  const std::string_view tip = set        ? "The page's settings have these switches"
+                               : settings ? "Use up to here: set the page to the switches from the top to this one"
+                                          : "This rung is off or cannot be combined with those above it";
+  if (!button(("use " + id).c_str(), at, {"", Icon::kLayers, "", tip}, ButtonKind::kGhost, settings && !set)) return;
+  page_.adopt(*settings);
+  frame.ui.say_in_passing("Switches up to " + experiments::ladder_label(id) + " set · Ctrl Z undoes", frame.now);
 }
 
 void LadderView::draw(PageFrame& frame, Rect& rect) {
@@ -77,7 +96,7 @@ void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
   const Rect first = column.cut_top(height);
   text_in(Face::kMedium, 13, {first.x0 + px(24), first.y0, first.x1, first.y1}, theme().text2,
           shortened(Face::kMedium, 13, "naive: plain fp32", first.width() - px(24)));
-  const Rect turns = column.cut_right(px(kSwitchWidth));
+  const Rect turns = column.cut_right(px(kSwitchWidth)), uses = column.cut_right(px(kUseWidth));
   std::vector<std::string> ids;
   for (const page::Ladder::Switch& each : ladder.switches()) ids.push_back("rung " + each.id);
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -95,6 +114,7 @@ void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
     if (state.focused) focus_ring(at, 6);
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(each.on ? "Skip this rung" : "Include this rung");
     if (state.clicked) ladder.turn(i);
+    if (!sweep_.running()) draw_use(frame, i, {uses.x0, at.y0, uses.x1, at.y1});
   }
   if (moved) ladder.move(moved->from, moved->to);
 }

@@ -15,10 +15,11 @@ class LadderView final : public WidgetView {
   void draw(PageFrame& frame, Rect& rect) override;
   void draw_over(PageFrame& frame, const Rect& picture) override;
   bool running() const override { return sweep_.running(); }
-  bool poll() override { return sweep_.poll(); }
+  bool poll() override;
 
  private:
   void draw_rung(const DragOrder::Row& row) const;
+  void draw_use(PageFrame& frame, std::size_t place, const Rect& at);
 
   page::PageModel& page_;
   SweepRun sweep_;

@@ -40,6 +40,8 @@ class SweepRun {
   // Shows new points on the page. True if anything changed.
   bool poll();
   bool running() const;
+  // The running point's recording; null: none.
+  std::shared_ptr<const record::Recording> run() const { return running() ? driver_->run() : nullptr; }
 
   // True if the sweep must start.
   bool draw(PageFrame& frame, Rect rect, const SweepWords& words);

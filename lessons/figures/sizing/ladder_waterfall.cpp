@@ -9,6 +9,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/technique_table.h"
 #include "lessons/axes.h"
+#include "lessons/card_limit.h"
 #include "lessons/measurements/sweep.h"
 #include "lessons/params.h"
 #include "lessons/wording.h"
@@ -51,6 +52,15 @@ bool is_off(const SweepPoint& point) {
   return point.outcome.kind == record::OutcomeKind::kCancelled && !point.outcome.message.empty();
 }
 
+bool runs_now(const SweepPoint& point) { return point.provenance.contains(std::string(kRunningPoint)); }
+
+std::string source_of(const SweepPoint& point) {
+  if (runs_now(point)) return "running";
+  const std::string computed = value_of(point.provenance, kSourceOfPoint);
+  if (computed.empty()) return value_of(point.provenance, kMadePoint);
+  return computed == record::key_of(record::Source::kFormula) ? "closed form" : "predicted";
+}
+
 std::string tip_of(const SweepPoint& point, const std::string& machine, const ShownUnit& unit) {
   std::string tip = point_text(point, experiments::ladder_label(point.label), unit);
   if (is_computed(point)) return tip + " (not measured)";
@@ -76,6 +86,7 @@ Rung rung_of(const SweepPoint& point, bool first, const std::string& machine, co
     rung.tip = experiments::ladder_label(point.label) + ": " + rung.note;
     return rung;
   }
+  rung.source = source_of(point);
   rung.bytes = point.peak.by_category;
   rung.out_of_memory = ran_out(point);
   rung.value = ran_out(point) ? "out of memory" : bytes_text(point.peak.allocated, unit);
@@ -130,7 +141,11 @@ Compared compared_with(const SweepPoint& point, const record::RunInfo& ladder) {
 // Rungs of different machines are not compared.
 void compare_rung(Rung& rung, const SweepPoint& point, const std::string& machine, const Compared& with,
                   const ShownUnit& unit) {
-  if (!comparable(machine, with.machine)) return;
+  if (runs_now(point)) return;
+  if (!comparable(machine, with.machine)) {
+    if (completed(point)) rung.delta = "other machine";
+    return;
+  }
   if (completed(point) && with.peak > 0) {
     rung.before = with.peak;
     rung.delta = change_text(point.peak.allocated - with.peak, unit);
@@ -149,7 +164,7 @@ std::string foot_of(const record::Recording& ladder, bool hidden) {
   if (hidden) return words;
   if (computed > 0) words = measured > 0 ? "Dashed edge: predicted. Others: measured." : "Dashed edges: all predicted.";
   if (count([](const SweepPoint& point) { return point.provenance.contains(std::string(kPendingPoint)); }) > 0)
-    words += fmt::format("{}Pale: not run here yet.", words.empty() ? "" : " ");
+    words += fmt::format("{}Pale: not run yet.", words.empty() ? "" : " ");
   std::set<std::string> machines;
   for (const SweepPoint& point : points)
     if (has_bar(point)) machines.insert(machine_of(ladder.info(), point));
@@ -162,11 +177,39 @@ std::string foot_of(const record::Recording& ladder, bool hidden) {
   return words;
 }
 
+// Marks the first rung that fits after rungs that do not.
+void mark_first_fit(Rungs& panel, const std::vector<SweepPoint>& points) {
+  bool larger = false;
+  for (std::size_t i = 0; i < panel.rungs.size(); ++i) {
+    const SweepPoint& point = points[i];
+    if (runs_now(point) || (!completed(point) && !ran_out(point))) continue;
+    if (ran_out(point) || point.peak.allocated > panel.card->bytes) {
+      larger = true;
+      continue;
+    }
+    if (!larger) return;
+    Rung& rung = panel.rungs[i];
+    rung.first_fit = true;
+    rung.tip += fmt::format("; the first that fits on {}", panel.card->label);
+    return;
+  }
+}
+
+// Empty while the answer is hidden, and for cards far larger than the bars.
+std::optional<CardLine> card_line(const FigureInput& input) {
+  constexpr double kFar = 2;
+  const std::optional<CardLimit>& card = input.view.card;
+  if (!card || input.view.hidden) return std::nullopt;
+  const record::Recording& ladder = input.run->recording();
+  if (static_cast<double>(card->left()) > kFar * static_cast<double>(highest_peak(ladder))) return std::nullopt;
+  return CardLine{card_label(*card, unit_of_peaks(ladder)), card->left()};
+}
+
 // While the answer is hidden, the axis covers only the first rung.
-Axis peaks_axis(const FigureInput& input) {
+Axis peaks_axis(const FigureInput& input, const std::optional<CardLine>& card) {
   const auto& points = input.run->recording().sweep_points();
   const bool to_a = input.params->text("delta") == "a";
-  record::Bytes highest = 1;
+  record::Bytes highest = card ? card->bytes : 1;
   for (const SweepPoint& point : points) {
     if (input.view.hidden && &point != &points.front()) break;
     highest = std::max(highest, point.peak.allocated);
@@ -183,7 +226,8 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
   if (points.front().series != "ladder")
     return figure.leave_empty("This sweep is not the ladder: run `headroom sweep ladder`.");
   Rungs panel;
-  panel.peaks = peaks_axis(input);
+  panel.card = card_line(input);
+  panel.peaks = peaks_axis(input, panel.card);
   const ShownUnit unit = unit_of(panel.peaks);
   double fastest = 1;
   Compared before;  // never a rung that did not fit: its peak is unknown
@@ -202,7 +246,7 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
       rung.note = dropped(*last, point);
       if (!rung.note.empty()) rung.tip += "; " + rung.note;
     }
-    if (completed(point)) last = &point;
+    if (completed(point) && !runs_now(point)) last = &point;
     const SweepPoint* a = rung_of_a(input, point);
     const Compared with_a = a == nullptr ? Compared{} : compared_with(*a, input.baseline->recording().info());
     if (a != nullptr && completed(point) && comparable(machine, with_a.machine))
@@ -210,10 +254,12 @@ void add_ladder_waterfall_panels(FigureData& figure, const FigureInput& input) {
                               change_text(point.peak.allocated - a->peak.allocated, unit));
     if (to_a) before = with_a;
     compare_rung(rung, point, machine, before, unit);
-    if (completed(point) && !to_a) before.take(compared_with(point, input.run->recording().info()), to_before);
+    if (completed(point) && !runs_now(point) && !to_a)
+      before.take(compared_with(point, input.run->recording().info()), to_before);
     fastest = std::max(fastest, point.tokens_per_second);
     panel.rungs.push_back(std::move(rung));
   }
+  if (panel.card) mark_first_fit(panel, points);
   panel.foot = foot_of(input.run->recording(), input.view.hidden);
   panel.speeds = number_axis(0, fastest, "tokens/s");
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
@@ -229,6 +275,7 @@ constinit const Figure kLadderWaterfall{
     .caption = "Peak memory by kind as switches are turned on, with the effect of each, the speed and the loss",
     .schema = kLadderWaterfallSchema,
     .basis = Basis::kLadder,
+    .on_card = true,
     .add_panels = add_ladder_waterfall_panels,
 };
 

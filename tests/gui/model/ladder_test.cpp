@@ -13,6 +13,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
 #include "demos/predict/cards/cards.h"
+#include "lessons/card_limit.h"
 #include "lessons/measurements/sweep.h"
 #include "tests/gui/support/scripted_predictions.h"
 #include "tests/gui/support/small_run.h"
@@ -61,6 +62,21 @@ std::size_t place(const PageModel& model, std::string_view id) {
   return static_cast<std::size_t>(std::ranges::find(switches, id, &Ladder::Switch::id) - switches.begin());
 }
 
+// True if no rung is compared with one of another machine.
+bool differences_stay_on_one_machine(PageModel& model) {
+  const record::Recording& ladder = *model.on_show()->recording;
+  const auto& rungs = tests::rungs_of(model.figure(400));
+  std::string before;
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const record::SweepPoint& point = ladder.sweep_points()[i];
+    const std::string machine = lessons::machine_of(ladder.info(), point);
+    const bool told = !rungs[i].speed.delta.empty() || (!rungs[i].delta.empty() && rungs[i].delta != "other machine");
+    if (told && !lessons::comparable(machine, before)) return false;
+    if (lessons::completed(point)) before = machine;
+  }
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("a stored ladder starts with its settings, order and bytes, and other orders are predicted", "[page]") {
@@ -98,7 +114,7 @@ TEST_CASE("a stored ladder starts with its settings, order and bytes, and other 
   for (const lessons::Rung& rung : tests::rungs_of(model->figure(400))) CHECK(rung.speed.text.empty());
 }
 
-TEST_CASE("a running ladder has pale future rungs, and compares none with another machine's", "[page]") {
+TEST_CASE("a running ladder has pale predicted rungs, and no difference ever joins two machines", "[page]") {
   const auto ladder = stored("ladder_cpu");
   const auto model = open("ladder", {ladder}, nullptr);
   model->question().skip();
@@ -120,20 +136,88 @@ TEST_CASE("a running ladder has pale future rungs, and compares none with anothe
   }
   model->take_sweep(here, true);
   model->poll(0, false);
-  const auto& rungs = tests::rungs_of(model->figure(400));
-  REQUIRE(rungs.size() > kDone + 1);
-  CHECK(static_cast<std::size_t>(pending()) == rungs.size() - kDone);
-  CHECK(rungs[kDone - 1].speed.value < rungs[kDone].speed.value);
-  CHECK_FALSE(rungs[kDone - 1].speed.delta.empty());
-  CHECK(rungs[kDone].speed.delta.empty());
-  CHECK(rungs[kDone].delta.empty());
-  CHECK_FALSE(rungs[kDone + 1].speed.delta.empty());
-  auto whole = std::make_shared<record::Recording>(*here);
-  for (std::size_t i = kDone; i < ladder->sweep_points().size(); ++i) whole->append(ladder->sweep_points()[i]);
-  whole->set_outcome({});
-  model->take_sweep(whole, false);
+  {
+    const auto& rungs = tests::rungs_of(model->figure(400));
+    REQUIRE(rungs.size() > kDone + 1);
+    CHECK(static_cast<std::size_t>(pending()) == rungs.size() - kDone);
+    for (const lessons::Rung& rung : rungs)
+      if (rung.pending && !rung.value.empty()) CHECK(rung.predicted);
+    CHECK(rungs[kDone - 1].source.starts_with("here"));
+    CHECK(rungs[kDone].source == "closed form");
+    CHECK_FALSE(rungs[kDone - 1].speed.delta.empty());
+    CHECK(rungs[kDone].speed.text.empty());
+    CHECK(differences_stay_on_one_machine(*model));
+  }
+  auto stopped = std::make_shared<record::Recording>(*here);
+  stopped->set_outcome({});
+  model->take_sweep(stopped, false);
   model->poll(0, false);
-  CHECK(pending() == 0);
+  {
+    const auto& rungs = tests::rungs_of(model->figure(400));
+    CHECK(pending() == 0);
+    CHECK(rungs[kDone].source == "CPU, stored");
+    CHECK(rungs[kDone].delta == "other machine");
+    CHECK(rungs[kDone].speed.delta.empty());
+    CHECK_FALSE(rungs[kDone + 1].speed.delta.empty());
+    CHECK(differences_stay_on_one_machine(*model));
+  }
+}
+
+TEST_CASE("the running rung grows, and the others wait for it", "[page]") {
+  const auto model = open("ladder", {stored("ladder_cpu")}, nullptr);
+  model->question().skip();
+  model->poll(0, false);
+  const auto plan = model->ladder().plan();
+  REQUIRE(plan);
+  const auto run = small_run();
+  record::RunInfo info = run->info();
+  info.params = plan.value().points.front().params.to_map();
+  run->set_info(info);
+  model->ladder().note_running(run);
+  model->poll(0, false);
+  const auto rungs = tests::rungs_of(model->figure(400));
+  CHECK(rungs.front().source == "running");
+  CHECK(record::total(rungs.front().bytes) == record::Ledger(*run).peak().totals.allocated);
+  CHECK_FALSE(rungs.front().pending);
+  CHECK(rungs[1].pending);
+  CHECK(rungs[1].predicted);
+  model->ladder().note_running(nullptr);
+  model->poll(0, false);
+  CHECK(tests::rungs_of(model->figure(400)).front().source == "CPU, stored");
+  CHECK_FALSE(tests::rungs_of(model->figure(400))[1].pending);
+}
+
+TEST_CASE("a card's line crosses the rungs, and the first rung that fits is marked", "[page]") {
+  const auto model = open("ladder", {stored("ladder_h200")}, nullptr);
+  model->question().skip();
+  model->choose_card(lessons::card_named("4090"));
+  model->poll(0, false);
+  const auto& panel = tests::panel_in<lessons::Rungs>(model->figure(400));
+  REQUIRE(panel.card);
+  CHECK(panel.card->label == "GeForce RTX 4090");
+  CHECK(panel.peaks.high >= static_cast<double>(panel.card->bytes));
+  CHECK(std::ranges::count_if(panel.rungs, &lessons::Rung::first_fit) == 1);
+  const auto first = std::ranges::find_if(panel.rungs, [&](const lessons::Rung& rung) {
+    return rung.value != "out of memory" && !rung.value.empty() && record::total(rung.bytes) <= panel.card->bytes;
+  });
+  REQUIRE(first != panel.rungs.end());
+  CHECK(first != panel.rungs.begin());
+  CHECK(first->first_fit);
+}
+
+TEST_CASE("a rung's settings are the page's with the switches up to it", "[page]") {
+  const auto model = open("ladder", {}, nullptr);
+  model->question().skip();
+  model->poll(0, false);
+  const std::size_t flce = place(*model, "flce");
+  const auto settings = model->ladder().settings_to(flce);
+  REQUIRE(settings);
+  CHECK(settings->text("loss") == "flce");
+  CHECK(settings->text("checkpointing") == "off");
+  CHECK(settings->as_text("batch") == model->settings().as_text("batch"));
+  model->ladder().turn(flce);
+  model->poll(0, false);
+  CHECK_FALSE(model->ladder().settings_to(flce));
 }
 
 TEST_CASE("only the first rung is requested while the last one is to be guessed", "[page]") {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "imgui_te_engine.h"
+#include "lessons/card_limit.h"
 #include "tests/gui/support/page_scene.h"
 #include "tests/gui/support/scripted_predictions.h"
 #include "tests/support/catch.h"
@@ -73,6 +74,31 @@ TEST_CASE("the ladder has chips and speeds in every size and theme, and marks pr
       actor.picture(name + " another order");
     });
   }
+}
+
+TEST_CASE("Use up to here sets a rung's switches as one undo step", "[gui]") {
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  Stage stage = shipped("ladder");
+  ScriptedBackend backend(small_run());
+  stage.runner = &backend;
+  stage.predictions = &predictions.service;
+  perform("use up to here", stage, [&](Actor& actor) {
+    actor.frames(20);
+    actor.question().skip();
+    actor.frames(3);
+    const record::Params before = actor.page().settings();
+    actor.click("use flce");
+    actor.frames(2);
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("loss").c_str(), "flce");
+    IM_CHECK(!(actor.page().settings() == before));
+    actor.picture("use up to here");
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    actor.frames(2);
+    IM_CHECK(actor.page().settings() == before);
+    actor.page().choose_card(lessons::card_named("4090"));
+    actor.frames(6);
+    actor.picture("ladder on a card");
+  });
 }
 
 TEST_CASE("a held chip shows the figure with it until released, and a short click toggles it", "[gui]") {
