@@ -45,17 +45,15 @@ std::string as_text(const Row& row) {
                      record::operator_name(row.op));
 }
 
-// Skips the first step, which allocates everything for the first time, and token ids: the host makes them, so a CPU
-// needs no copy.
+// Skips the first step, which allocates everything for the first time.
 std::vector<Row> rows_of(const record::Recording& recording) {
   const record::StepRange first_step = record::steps_of(recording).front();
-  const std::uint16_t tokens = record::intern_operator("tokens");
   std::vector<Row> rows;
   std::map<std::uint64_t, std::uint64_t> births;
   for (std::uint64_t i = first_step.last; i < recording.events().size(); ++i) {
     const MemEvent& event = recording.events()[i];
     const bool born_here = births.contains(event.storage) || event.kind == EventKind::kAlloc;
-    if (event.op == tokens || !born_here) continue;
+    if (!born_here) continue;
     const std::uint64_t nth = births.try_emplace(event.storage, births.size()).first->second;
     rows.push_back({event.kind, nth, event.requested, event.category, event.phase, event.layer, event.op});
   }

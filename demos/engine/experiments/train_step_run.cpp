@@ -272,6 +272,9 @@ StepResult TrainStepRun::step(int index) {
   s.last_step = index;
   s.loss = s.tokens_2BT = at::Tensor();  // frees the previous step's tensors
   s.tokens_2BT = llama::make_batch(s.evaluation.training(), s.samples, s.seq, s.seed, s.steps_before + index, s.part);
+  // A CPU's batch is allocated before the step begins, also in a plan.
+  const bool on_cpu = s.model.target == record::DeviceKind::kCpu;
+  if (on_cpu) s.tokens_2BT = llama::upload(s.tokens_2BT, s.model.embed_tokens_VH.device());
   s.optimizer->begin_step(s.steps_before + index, s.steps_before + s.steps);
   try {
     std::function<void(const at::Tensor&)> behind;
@@ -281,7 +284,7 @@ StepResult TrainStepRun::step(int index) {
   } catch (const llama::Cancelled&) {
     return StepResult::kCancelled;
   }
-  if (s.model.embed_tokens_VH.is_cpu()) s.tokens_2BT = at::Tensor();  // the CPU has checked the labels
+  if (on_cpu) s.tokens_2BT = at::Tensor();  // the CPU has checked the labels
   return StepResult::kDone;
 }
 

@@ -71,4 +71,10 @@ at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int6
   });
 }
 
+at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
+  const record::Scope scope(record::Category::kOther, number_of(Op::kTokens));
+  // The driver copies pageable memory before this returns; the host does not wait for the device.
+  return host_tokens.to(device, /*non_blocking=*/true);
+}
+
 }  // namespace headroom::llama

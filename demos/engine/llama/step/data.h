@@ -29,4 +29,7 @@ at::Tensor make_batch(tokens::TokenView data, std::int64_t batch, std::int64_t s
 // Sequences that begin at equal distances, from the first token to the end.
 at::Tensor make_even_batch(tokens::TokenView data, std::int64_t batch, std::int64_t seq, const BatchPart& part = {});
 
+// Ids and targets on `device`; the same tensor if they are there already.
+at::Tensor upload(const at::Tensor& host_tokens, at::Device device);
+
 }  // namespace headroom::llama

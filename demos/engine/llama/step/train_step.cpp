@@ -7,6 +7,7 @@
 #include "demos/engine/llama/model/backward.h"
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
+#include "demos/engine/llama/step/data.h"
 #include "kernels/gradient_check/gradient_check_ops.h"
 
 namespace headroom::llama {
@@ -143,12 +144,6 @@ at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
   const double share = 1.0 / static_cast<double>(terms);
   if (options.loss_scale.defined()) return options.loss_scale * share;
   return at::full({}, share, at::TensorOptions().device(device).dtype(at::kFloat));
-}
-
-at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
-  const Scope scope(Category::kOther, number_of(Op::kTokens));
-  // The driver copies pageable memory before this returns; the host does not wait for the device.
-  return host_tokens.to(device, /*non_blocking=*/true);
 }
 
 // In place.
