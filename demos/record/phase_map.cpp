@@ -22,10 +22,11 @@ const PhaseSpan* optimizer_of(const std::vector<PhaseSpan>& spans) {
 
 }  // namespace
 
-PhaseMap::PhaseMap(std::span<const PhaseSpan> from, double from_end, std::span<const PhaseSpan> to, double to_end) {
+PhaseMap::PhaseMap(std::span<const PhaseSpan> from, double from_end, std::span<const PhaseSpan> to, double to_end,
+                   std::pair<double, double> start)
+    : knots_{start} {
   const std::vector<PhaseSpan> ours = in_turn(from), theirs = in_turn(to);
   const bool alike = std::ranges::equal(ours, theirs, {}, &PhaseSpan::phase, &PhaseSpan::phase);
-  knots_.emplace_back(0, 0);
   const auto add = [this](double x, double y) {
     if (x > knots_.back().first && y >= knots_.back().second) knots_.emplace_back(x, y);
   };

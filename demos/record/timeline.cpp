@@ -186,15 +186,24 @@ std::vector<PhaseSpan> phase_spans(const Recording& recording, const TimeMap& ma
 }
 
 std::vector<Column> reduce(const Ledger& ledger, const TimeMap& map, double begin, double end, int columns) {
+  const auto event_from = [&map](double position) {
+    return position >= map.end() ? map.last() : map.event_from(position);
+  };
+  std::vector<Column> picture = reduce(ledger, event_from, begin, end, columns);
+  while (!picture.empty() && picture.back().begin > map.end()) picture.pop_back();
+  return picture;
+}
+
+std::vector<Column> reduce(const Ledger& ledger, const std::function<std::uint64_t(double)>& event_from, double begin,
+                           double end, int columns) {
   std::vector<Column> picture;
   if (columns <= 0 || !(end > begin)) return picture;
   picture.reserve(static_cast<std::size_t>(columns));
   const double width = (end - begin) / columns;
-  std::uint64_t from = map.event_from(begin);
+  std::uint64_t from = event_from(begin);
   for (int i = 0; i < columns; ++i) {
     Column column{.begin = begin + i * width, .end = i + 1 == columns ? end : begin + (i + 1) * width};
-    if (column.begin > map.end()) break;
-    const std::uint64_t to = column.end >= map.end() ? map.last() : map.event_from(column.end);
+    const std::uint64_t to = event_from(column.end);
     const Ledger::Extremes found = ledger.extremes(from == 0 ? 0 : from - 1, to);
     column.low = found.low;
     column.high = found.high;

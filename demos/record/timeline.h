@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -78,5 +79,8 @@ struct Column {
 // `columns` equal columns of [begin, end), up to map.end(); the last one includes the last event. 1 million events
 // take a few milliseconds.
 std::vector<Column> reduce(const Ledger& ledger, const TimeMap& map, double begin, double end, int columns);
+// `event_from` returns the first event at or after a position, and ascends.
+std::vector<Column> reduce(const Ledger& ledger, const std::function<std::uint64_t(double)>& event_from, double begin,
+                           double end, int columns);
 
 }  // namespace headroom::record

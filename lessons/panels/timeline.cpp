@@ -99,6 +99,10 @@ void Timeline::add_to(json& figure) const {
   if (cap) figure["cap"] = {{"label", cap->label}, {"bytes", whole_bytes(cap->y)}};
   if (peak) figure["peak"] = json_of(*peak);
   if (baseline_peak) figure["run_a_peak"] = json_of(*baseline_peak);
+  if (parting) {
+    figure["parting"] = json_of(*parting);
+    figure["parting"]["events"] = parting->tip;
+  }
   if (failed) figure["failed_request"] = json_of(*failed);
   if (alive) figure["alive"] = json_of(*alive);
   if (hidden_from) figure["hidden_from"] = *hidden_from;
@@ -108,6 +112,7 @@ std::vector<std::string> Timeline::sentences() const {
   std::vector<std::string> all;
   if (peak) all.push_back("The " + peak->label);
   if (failed && cap) all.push_back("The run ended at the " + cap->label + ": it " + failed->label);
+  if (parting) all.push_back(parting->tip);
   if (!alive || alive->rows.empty()) return all;
   std::string& list = all.emplace_back("Alive at " + alive->when + ":");
   for (std::size_t i = 0; i < std::min<std::size_t>(3, alive->rows.size()); ++i) {

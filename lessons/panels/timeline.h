@@ -59,6 +59,11 @@ struct PeakMark {
   std::string label;
 };
 
+// The first event at which a prediction differs from the shown run; `tip` names both events.
+struct PartingMark : PeakMark {
+  std::string tip;
+};
+
 // The failed allocation, on top of live bytes. The run ends here.
 struct FailedRequest {
   double x = 0;
@@ -105,6 +110,7 @@ struct Timeline {
   std::optional<CapLine> cap = {};
   std::optional<PeakMark> peak = {};
   std::optional<PeakMark> baseline_peak = {};
+  std::optional<PartingMark> parting = {};
   std::optional<FailedRequest> failed = {};
   std::optional<AliveList> alive = {};     // at the cursor, else at the peak, the failure or `hidden_from`
   std::vector<MemoryLevel> levels = {};    // at the same moment

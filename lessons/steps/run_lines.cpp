@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "demos/experiments/same_work.h"
 #include "demos/predict/time/bound_times.h"
 #include "lessons/wording.h"
 
@@ -14,6 +15,13 @@ using record::TimeMap;
 
 bool is_predicted(const record::Recording& run) {
   return run.info().source == record::Source::kPredicted || run.info().source == record::Source::kFormula;
+}
+
+bool is_prediction_of(const record::Recording& prediction, const record::Recording& run) {
+  const record::RunInfo &of_run = run.info(), &info = prediction.info();
+  return info.source == record::Source::kPredicted && !is_predicted(run) && info.demo == of_run.demo &&
+         info.device == of_run.device &&
+         experiments::same_work(of_run.params, record::Params::known_of(schema_of(of_run), info.params), of_run);
 }
 
 record::TimeAxis axis_of(const record::Params& figure, const record::Recording& run) {
@@ -28,13 +36,27 @@ record::TimeAxis axis_of(const record::Params& figure, const record::Recording& 
 
 bool aligned(const record::Params& figure) { return figure.text("axis") == "phase"; }
 
-std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, const Axis& x, double data_end,
-                               int columns) {
-  const double begin = std::max(x.low, 0.0);
-  const double end = std::min(x.high, data_end);
+namespace {
+
+// The part of the axis that data fills, and how many of its columns.
+struct Filled {
+  double begin = 0, end = 0;
+  int columns = 0;  // 0: no part
+};
+
+Filled filled(const Axis& x, double data_end, int columns) {
+  const double begin = std::max(x.low, 0.0), end = std::min(x.high, data_end);
   if (!(end > begin)) return {};
   const double share = (end - begin) / (x.high - x.low);
-  return record::reduce(run, map, begin, end, std::max(1, static_cast<int>(std::lround(columns * share))));
+  return {begin, end, std::max(1, static_cast<int>(std::lround(columns * share)))};
+}
+
+}  // namespace
+
+std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, const Axis& x, double data_end,
+                               int columns) {
+  const Filled part = filled(x, data_end, columns);
+  return record::reduce(run, map, part.begin, part.end, part.columns);
 }
 
 std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& columns) {
@@ -79,27 +101,49 @@ std::string axis_name(const Timeline& panel, const record::Recording& run) {
 OtherRun::OtherRun(const record::Ledger& run, const record::Params& figure, const TimeMap& map,
                    std::span<const record::PhaseSpan> spans)
     : run_(run),
+      shown_map_(map),
+      shown_spans_(spans.begin(), spans.end()),
       shown_(shown_range(run.recording(), figure)),
       map_(run.recording(), aligned(figure) ? axis_of(figure, run.recording()) : map.axis(), shown_.range.first,
-           shown_.range.last) {
-  if (!aligned(figure)) return;
-  // A prediction of the same requests has the run's events.
-  if (is_predicted(run.recording()) && map_.first() == map.first() && map_.last() == map.last()) {
-    map_ = map;
-    return;
-  }
-  const std::vector<record::PhaseSpan> own = record::phase_spans(run.recording(), map_, shown_.range, true);
-  to_.emplace(own, map_.end(), spans, map.end());
-  back_.emplace(spans, map.end(), own, map_.end());
+           shown_.range.last),
+      end_(aligned(figure) ? map.end() : map_.end()) {
+  if (aligned(figure)) align({0, 0});
+}
+
+// `start`: a moment on the run's own axis and the figure's.
+void OtherRun::align(std::pair<double, double> start) {
+  const std::vector<record::PhaseSpan> own = record::phase_spans(run_.recording(), map_, shown_.range, true);
+  to_.emplace(own, map_.end(), shown_spans_, shown_map_.end(), start);
+  back_.emplace(shown_spans_, shown_map_.end(), own, map_.end(), std::pair{start.second, start.first});
+}
+
+void OtherRun::pair_with(const record::Ledger& shown) {
+  pairs_.emplace(EventRange{shown, shown_map_.first(), shown_map_.last()}, EventRange{run_, map_.first(), map_.last()});
+  const std::optional<Parting>& parting = pairs_->parting();
+  if (!parting) return;
+  parts_at_ = shown_map_.position(parting->run.value_or(shown_map_.last()));
+  align({map_.position(parting->other.value_or(map_.last())), *parts_at_});
+}
+
+std::uint64_t OtherRun::event_from(double position) const {
+  if (position >= end_) return map_.last();
+  if (pairs_ && position <= parts_at_.value_or(end_)) return pairs_->other_from(shown_map_.event_from(position));
+  return map_.event_from(back_ ? (*back_)(position) : position);
 }
 
 StepLine OtherRun::line(const Axis& x, int columns, LineStyle style) const {
-  const auto in_own_time = [this](double position) { return back_ ? (*back_)(std::max(position, 0.0)) : position; };
-  const Axis own{.unit = x.unit, .low = in_own_time(x.low), .high = in_own_time(x.high)};
-  if (!(own.high > own.low)) return {};
-  StepLine line = step_line(columns_of(run_, map_, own, map_.end(), std::max(1, columns / 3)), style, high_total);
-  for (double& each : line.x) each = place(each);
-  line.end = place(line.end);
+  constexpr std::size_t kCoarse = 3;
+  const Filled part = filled(x, end_, columns);
+  const std::vector<Column> all = record::reduce(
+      run_, [this](double position) { return event_from(position); }, part.begin, part.end, part.columns);
+  const double fine_until = pairs_ ? parts_at_.value_or(end_) : 0;
+  StepLine line{.style = style, .end = all.empty() ? 0 : all.back().end};
+  for (std::size_t i = 0; i < all.size();) {
+    line.x.push_back(all[i].begin);
+    double& highest = line.y.emplace_back(0);
+    const std::size_t last = std::min(all.size(), i + (pairs_ && all[i].begin <= fine_until ? 1 : kCoarse));
+    for (; i < last; ++i) highest = std::max(highest, high_total(all[i]));
+  }
   return line;
 }
 

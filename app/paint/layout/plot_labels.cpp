@@ -41,7 +41,7 @@ class PlotLabels {
     guess();
     failed();
     limit();
-    peaks();
+    marks();
     for (std::size_t i = 0; i < timeline_.lines.size(); ++i) {
       names_.lines.push_back(line_label(i));
       if (!names_.lines.back()) line_rects_[i].clear();  // the line is not drawn
@@ -218,17 +218,30 @@ class PlotLabels {
   }
 
   // Rings come before names, so that no name covers a ring or is next to the wrong one.
-  void peaks() {
+  void marks() {
     const bool b = timeline_.peak && in_plot(*timeline_.peak),
-               a = timeline_.baseline_peak && in_plot(*timeline_.baseline_peak);
+               a = timeline_.baseline_peak && in_plot(*timeline_.baseline_peak),
+               parts = timeline_.parting && in_plot(*timeline_.parting);
     if (b) ring(*timeline_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
     if (a) ring(*timeline_.baseline_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
+    if (parts) ring(*timeline_.parting, sheet_.px(3), sheet_.frame().scale);
     if (b) name_ring(*timeline_.peak, a ? &*timeline_.baseline_peak : nullptr, kPeakType);
     if (a) name_ring(*timeline_.baseline_peak, b ? &*timeline_.peak : nullptr, kMediumType);
+    if (parts) parting(b ? &*timeline_.peak : nullptr);
   }
 
-  // Next to its ring, else at the nearest place that covers no curve, with a line to the ring.
-  void name_ring(const lessons::PeakMark& mark, const lessons::PeakMark* other, Type type) {
+  // Pointing at the ring or its name shows both events.
+  void parting(const lessons::PeakMark* peak) {
+    const lessons::PartingMark& mark = *timeline_.parting;
+    const Point at{map_.x_px(mark.x), map_.y_px(mark.y)};
+    const float reach = sheet_.px(8);
+    sheet_.scene().hits.push_back({{at.x - reach, at.y - reach, at.x + reach, at.y + reach}, std::nullopt, mark.tip});
+    if (const auto box = name_ring(mark, peak, kMediumType))
+      sheet_.scene().hits.push_back({*box, std::nullopt, mark.tip});
+  }
+
+  // Next to its ring, else at the nearest place that covers no curve, with a line to the ring. Empty without a place.
+  std::optional<Rect> name_ring(const lessons::PeakMark& mark, const lessons::PeakMark* other, Type type) {
     const Point at{map_.x_px(mark.x), map_.y_px(mark.y)};
     const auto place = [&](std::vector<Rect> boxes) {
       const float near = sheet_.px(14);
@@ -242,7 +255,10 @@ class PlotLabels {
     };
     auto box = place(around(mark, type));
     if (!box) box = place(everywhere(mark.label, type, at));
-    if (!box) return names_.labels.push_back(mark.label);
+    if (!box) {
+      names_.labels.push_back(mark.label);
+      return std::nullopt;
+    }
     const Point end{std::clamp(at.x, box->x0, box->x1), std::clamp(at.y, box->y0, box->y1)};
     const float away = std::hypot(end.x - at.x, end.y - at.y), radius = sheet_.px(5);
     if (away > sheet_.px(9)) {  // the line begins at the ring's edge
@@ -250,6 +266,7 @@ class PlotLabels {
       sheet_.line(Layer::kMarks, {from, end}, palette_.text, sheet_.line_px(1));
     }
     pen_.put(*box, type, palette_.text, palette_.well, mark.label);
+    return box;
   }
 
   // Boxes anywhere, nearest to `at` first.

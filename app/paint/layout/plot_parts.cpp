@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace headroom::app::paint {
 namespace {
@@ -176,17 +177,44 @@ Rect failed_rect(const Sheet& sheet, const Timeline& timeline, const PlotMap& ma
   return {x0, top, sheet.snap(x1), base};
 }
 
+namespace {
+
+double end_of(const lessons::StepLine& line, std::size_t step) {
+  return step + 1 < line.x.size() ? line.x[step + 1] : line.end;
+}
+
+// The line's highest value at each pixel, as the stack has it, so that equal totals are equal pixels.
+std::vector<std::optional<double>> highest_of_pixels(const lessons::StepLine& line, const PlotMap& map) {
+  std::vector<std::optional<double>> highest(pixels_in(map));
+  for (std::size_t i = 0; i < line.x.size(); ++i) {
+    const double end = end_of(line, i);
+    if (end <= map.x.low || line.x[i] >= map.x.high) continue;
+    const PixelRange pixels = pixels_of(map, line.x[i], end);
+    for (std::size_t p = pixels.first; p < pixels.last; ++p)
+      highest[p] = std::max(highest[p].value_or(line.y[i]), line.y[i]);
+  }
+  return highest;
+}
+
+}  // namespace
+
 std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width) {
   std::vector<Point> points;
-  const auto snap = [&](float v) { return whole_pixels ? std::round(v) : v; };
+  const auto add = [&](float x0, float x1, double value) {
+    const float y = whole_pixels ? std::round(map.y_px(value)) : map.y_px(value);
+    for (const float x : {x0, x1}) points.push_back({x, std::clamp(y, map.plot.y0, map.plot.y1) + width * 0.5f});
+  };
+  if (whole_pixels) {
+    const std::vector<std::optional<double>> highest = highest_of_pixels(line, map);
+    for (std::size_t i = 0, last = 0; i < highest.size(); i = last) {
+      while (last < highest.size() && highest[last] == highest[i]) ++last;
+      if (highest[i]) add(map.plot.x0 + static_cast<float>(i), map.plot.x0 + static_cast<float>(last), *highest[i]);
+    }
+    return points;
+  }
   for (std::size_t i = 0; i < line.x.size(); ++i) {
-    const double next = i + 1 < line.x.size() ? line.x[i + 1] : line.end;
-    const float x0 = std::clamp(snap(map.x_px(line.x[i])), map.plot.x0, map.plot.x1);
-    const float x1 = std::clamp(snap(map.x_px(next)), map.plot.x0, map.plot.x1);
-    if (x1 <= x0) continue;
-    const float y = std::clamp(snap(map.y_px(line.y[i])), map.plot.y0, map.plot.y1) + width * 0.5f;
-    points.push_back({x0, y});
-    points.push_back({x1, y});
+    const auto px = [&](double x) { return std::clamp(map.x_px(x), map.plot.x0, map.plot.x1); };
+    if (const float x0 = px(line.x[i]), x1 = px(end_of(line, i)); x1 > x0) add(x0, x1, line.y[i]);
   }
   return points;
 }
@@ -222,7 +250,7 @@ void lay_out_failed(Sheet& sheet, const Timeline& timeline, const PlotMap& map) 
 
 // Shades what the process takes outside its allocator: between these two lines.
 void lay_out_outside_allocator(Sheet& sheet, const lessons::StepLine& process, const lessons::StepLine& reserved,
-                              const PlotMap& map) {
+                               const PlotMap& map) {
   std::vector<double> begins = process.x;
   begins.insert(begins.end(), reserved.x.begin(), reserved.x.end());
   std::ranges::sort(begins);

@@ -12,16 +12,10 @@ record::Bytes total(const StackColumn& column) { return record::total(column.hig
 
 // The column shown at each pixel; null if none.
 std::vector<const StackColumn*> column_of_pixel(const lessons::Timeline& timeline, const PlotMap& map) {
-  const auto pixels = static_cast<std::size_t>(std::max(0.0f, std::round(map.plot.width())));
-  std::vector<const StackColumn*> shown(pixels, nullptr);
+  std::vector<const StackColumn*> shown(pixels_in(map), nullptr);
   for (const StackColumn& column : timeline.stack) {
-    const auto pixel = [&](double x) {
-      const float at = std::round(map.x_px(x) - map.plot.x0);
-      return static_cast<std::size_t>(std::clamp(at, 0.0f, static_cast<float>(pixels)));
-    };
-    const std::size_t first = std::min(pixel(column.begin), pixels == 0 ? 0 : pixels - 1);
-    const std::size_t last = std::max(pixel(column.end), std::min(first + 1, pixels));
-    for (std::size_t i = first; i < last; ++i) {
+    const PixelRange pixels = pixels_of(map, column.begin, column.end);
+    for (std::size_t i = pixels.first; i < pixels.last; ++i) {
       if (shown[i] == nullptr || total(column) > total(*shown[i])) shown[i] = &column;
     }
   }
@@ -40,6 +34,20 @@ void append(std::vector<PxColumn>& columns, const PxColumn& column) {
 }
 
 }  // namespace
+
+std::size_t pixels_in(const PlotMap& map) {
+  return static_cast<std::size_t>(std::max(0.0f, std::round(map.plot.width())));
+}
+
+PixelRange pixels_of(const PlotMap& map, double begin, double end) {
+  const std::size_t pixels = pixels_in(map);
+  const auto pixel = [&](double x) {
+    const float at = std::round(map.x_px(x) - map.plot.x0);
+    return static_cast<std::size_t>(std::clamp(at, 0.0f, static_cast<float>(pixels)));
+  };
+  const std::size_t first = std::min(pixel(begin), pixels == 0 ? 0 : pixels - 1);
+  return {first, std::max(pixel(end), std::min(first + 1, pixels))};
+}
 
 std::vector<PxColumn> px_columns(const lessons::Timeline& timeline, const PlotMap& map, bool whole_pixels) {
   std::vector<PxColumn> columns;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "app/paint/scene/scene.h"
@@ -22,6 +23,13 @@ struct PxColumn {
     return {x0, y[static_cast<std::size_t>(kind) + 1], x1, passing[static_cast<std::size_t>(kind)]};
   }
 };
+
+// The pixels [first, last) of a plot, from its left edge, that [begin, end) of its axis covers: at least one.
+struct PixelRange {
+  std::size_t first = 0, last = 0;
+};
+PixelRange pixels_of(const PlotMap& map, double begin, double end);
+std::size_t pixels_in(const PlotMap& map);
 
 // Columns in ascending x. `whole_pixels` keeps the highest column of each pixel, so that no peak vanishes.
 std::vector<PxColumn> px_columns(const lessons::Timeline& timeline, const PlotMap& map, bool whole_pixels);

@@ -12,6 +12,7 @@
 #include "lessons/shown_unit.h"
 #include "lessons/steps/alive.h"
 #include "lessons/steps/collective_lanes.h"
+#include "lessons/steps/paired_events.h"
 #include "lessons/steps/passing_bytes.h"
 #include "lessons/steps/run_lines.h"
 #include "lessons/steps/shown_range.h"
@@ -251,10 +252,26 @@ void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   panel.baseline_peak = PeakMark{other.place_of_peak(), static_cast<double>(peak.totals.allocated), std::move(label)};
 }
 
+void add_parting(Timeline& panel, const Shot& shot, const record::Ledger& predicted, const OtherRun& other) {
+  if (!other.parts_at()) return;
+  const Parting& parting = *other.pairs()->parting();
+  const PartingWords words = parting_words(parting, shot.run, predicted, EventBytes::kExact);
+  PartingMark mark;
+  mark.x = *other.parts_at();
+  mark.y = static_cast<double>(shot.run.at(parting.run.value_or(shot.last() - 1)).allocated);
+  mark.label = "parts here";
+  mark.tip = fmt::format("Prediction and measurement part here. Predicted: {}. Measured: {}", words.other, words.run);
+  panel.parting = std::move(mark);
+}
+
 // The predicted or closed-form total of the shown run.
 void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& computed, LineStyle style) {
-  const OtherRun other = beside(shot, computed);
+  OtherRun other = beside(shot, computed);
   if (!other.shown()) return;
+  if (is_prediction_of(computed.recording(), shot.recording())) {
+    other.pair_with(shot.run);
+    add_parting(panel, shot, computed, other);
+  }
   StepLine line = other.line(panel.x, shot.view.columns, style);
   if (line.x.empty()) return;
   if (style == LineStyle::kFormula) {

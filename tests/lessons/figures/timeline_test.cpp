@@ -9,6 +9,7 @@
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"
+#include "tests/support/made_prediction.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/panels.h"
 
@@ -378,4 +379,77 @@ TEST_CASE("a recording of a million events is drawn in well under a second") {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   CHECK(highest(data) == data.peak->y);
   CHECK(took.count() < 0.5);  // about 0.1 s on an idle machine
+}
+
+namespace {
+
+const lessons::StepLine* predicted_line(const lessons::Timeline& data) {
+  const auto line = std::ranges::find(data.lines, lessons::LineStyle::kPredicted, &lessons::StepLine::style);
+  return line == data.lines.end() ? nullptr : &*line;
+}
+
+std::vector<double> tops_of(const lessons::Timeline& data) {
+  std::vector<double> tops;
+  for (const auto& column : data.stack) tops.push_back(static_cast<double>(total(column.high)));
+  return tops;
+}
+
+}  // namespace
+
+TEST_CASE("an exact prediction lies on the measured stack in each column, whatever is in view") {
+  for (const auto device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu}) {
+    const record::Recording run = tests::made_recording({.device = device, .steps = 5});
+    const record::Recording prediction = tests::made_prediction({.device = device, .steps = 2});
+    const record::Ledger ledger(run), predicted(prediction);
+    const double end = build_timeline({.run = &ledger}).x.high;
+    for (const int columns : {7, 333, 800, 1600}) {
+      for (const auto& [low, high] : {std::pair{0.0, 1.0}, {0.2, 0.3}, {0.71, 0.99}}) {
+        const auto data = build_timeline({.run = &ledger,
+                                          .predicted = &predicted,
+                                          .view = {.begin = low * end, .end = high * end, .columns = columns}});
+        const lessons::StepLine* const line = predicted_line(data);
+        REQUIRE(line != nullptr);
+        CHECK(line->y == tops_of(data));
+        CHECK(line->x.front() == data.stack.front().begin);
+        CHECK(line->end == data.stack.back().end);
+        CHECK_FALSE(data.parting);
+      }
+    }
+  }
+}
+
+TEST_CASE("from the first event that differs a prediction is aligned by phases, and the place is marked") {
+  const record::Recording run = tests::made_recording({.steps = 3});
+  int logits = 0;
+  const record::Recording prediction = tests::made_prediction({.steps = 2}, [&](record::MemEvent& event, std::size_t) {
+    const bool allocates = event.kind == record::EventKind::kAlloc && event.category == record::Category::kLogits;
+    if (allocates && ++logits == 3) event.requested = event.block = 2 * record::kMiB;
+  });
+  const record::Ledger ledger(run), predicted(prediction);
+  const auto data = build_timeline({.run = &ledger, .predicted = &predicted, .view = {.columns = 600}});
+  REQUIRE(data.parting);
+  CHECK(data.parting->x >= band(data, "loss")->begin);
+  CHECK(data.parting->x <= band(data, "loss")->end);
+  CHECK(data.parting->tip ==
+        "Prediction and measurement part here. Predicted: allocate 2,097,152 B, logits and loss, loss, output head. "
+        "Measured: "
+        "allocate 524,288 B, logits and loss, loss, output head");
+  const lessons::StepLine* const line = predicted_line(data);
+  REQUIRE(line != nullptr);
+  for (std::size_t i = 0; i < data.stack.size() && data.stack[i].end < data.parting->x; ++i)
+    CHECK(line->y[i] == static_cast<double>(total(data.stack[i].high)));
+  CHECK(std::ranges::is_sorted(line->x));
+  const double peak = *std::ranges::max_element(line->y);
+  CHECK(peak == static_cast<double>(predicted.peak().totals.allocated));
+  const auto at_peak = static_cast<std::size_t>(std::ranges::find(line->y, peak) - line->y.begin());
+  CHECK(line->x[at_peak] >= data.parting->x - (data.x.high - data.x.low) / 600);
+  CHECK(line->x[at_peak] < band(data, "backward")->begin);
+}
+
+TEST_CASE("a prediction of other settings is not paired") {
+  const record::Recording run = tests::made_recording({}), other = tests::made_prediction({.checkpointing = true});
+  const record::Ledger ledger(run), predicted(other);
+  const auto data = build_timeline({.run = &ledger, .predicted = &predicted});
+  CHECK(predicted_line(data) != nullptr);
+  CHECK_FALSE(data.parting);
 }
