@@ -160,6 +160,13 @@ Finder::Finder(const lessons::Course& course) {
 }
 
 void Finder::add_pages(const lessons::Course& course) {
+  if (const lessons::Page* const bench = course.bench())
+    all_.push_back(indexed({.kind = FoundKind::kPage,
+                            .title = bench->title,
+                            .also = lessons::markdown_of(bench->front),
+                            .detail = lessons::markdown_of(bench->front),
+                            .key = bench->id,
+                            .page = bench}));
   for (const lessons::Chapter& chapter : course.chapters())
     for (const lessons::Page* page : chapter.pages) {
       std::string id = page->id;

@@ -6,6 +6,7 @@
 
 #include "app/page/link.h"
 #include "app/page/page_facts.h"
+#include "app/page/settings/my_settings.h"
 #include "app/page/words/page_words.h"
 #include "app/window/shell/keys.h"
 #include "app/window/views/views.h"
@@ -41,6 +42,11 @@ void copy_command(PageFrame& frame, int) {
 bool asks(const PageFrame& frame) { return frame.page.question().hides(); }
 bool has_settings(const PageFrame& frame) { return !frame.widgets.offers(frame).empty(); }
 
+bool does_not_fit(const PageFrame& frame) {
+  const StepPlan* const plan = page::plan_of(frame.page);
+  return plan != nullptr && !plan->cards.empty() && plan->cards.front().fit.verdict != predict::Verdict::kFits;
+}
+
 void set_theme(PageFrame& frame, int which) { frame.ui.theme = static_cast<ThemeId>(which); }
 constexpr int theme_number(ThemeId id) { return static_cast<int>(id); }
 constexpr std::string_view kIsTheme = "This is the theme.";
@@ -65,6 +71,14 @@ constexpr Command kCommands[] = {
     {"begin", "Back to the page's own run and settings", "reset restore defaults", "",
      [](const Frame& f) { return page::left_the_begin(f.page); }, [](Frame& f, int) { f.page.show_run(0); }, 0,
      "The page shows its own run and settings."},
+    {"make fit", "Make it fit", "fits switches advise memory card", "",
+     [](const Frame& f) { return does_not_fit(f) && !f.ui.stage; }, [](Frame& f, int) { f.state.makes_fit = true; }, 0,
+     "The step fits, or its verdict is not on show."},
+    {"mine", "With my settings", "bench set", "", [](const Frame& f) { return f.mine.offered(f.page); },
+     [](Frame& f, int) { f.mine.give(f.page); }, 0, "The page shows them, or cannot."},
+    {"own", "With the page's own settings", "bench set back", "",
+     [](const Frame& f) { return f.mine.taken_by(f.page); }, [](Frame& f, int) { f.mine.give_back(f.page); }, 0,
+     "The page shows its own settings."},
     {"pin", "Pin as run A", "compare", "C",
      [](const Frame& f) { return f.page.run_a().pinned() == nullptr && page::can_pin(f.page); }, acts::pin, 0,
      "Run A is pinned, or the figure shows no finished run."},

@@ -41,7 +41,6 @@ class BenchView {
 
   std::string filter_;
   std::vector<Section> sections_;  // stay while the mouse is in their column
-  bool makes_fit_ = false;         // the sets of *Make it fit* are open
   paint::Scene map_;
   MapFor map_for_;
 };

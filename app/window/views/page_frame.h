@@ -86,6 +86,7 @@ struct PageState {
   std::optional<record::Category> lit_by_step;  // otherwise the step's kind
   DragOrder order;                              // of a question's items
   std::string card_search;                      // typed in the list of cards
+  bool makes_fit = false;                       // the sets of *Make it fit* are open, or open in the next frame
   std::optional<record::Params> previewed;      // settings under the mouse, drawn as a line in this frame
   std::vector<std::string> ways;                // names of the shown chips
   WordsState words;

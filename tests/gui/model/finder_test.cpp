@@ -36,9 +36,10 @@ std::size_t place_of(const std::vector<Found>& found, const Found* one) {
 
 }  // namespace
 
-TEST_CASE("an empty search lists the pages in the course's order", "[find]") {
+TEST_CASE("an empty search lists the bench, then the pages in the course's order", "[find]") {
   const std::vector<Found> found = finder().find("", {}, 1000);
-  const std::vector<const lessons::Page*> pages = course().pages();
+  std::vector<const lessons::Page*> pages = course().pages();
+  pages.insert(pages.begin(), course().bench());
   REQUIRE(found.size() == pages.size());
   for (std::size_t i = 0; i < pages.size(); ++i) CHECK(found[i].what.page == pages[i]);
 }
