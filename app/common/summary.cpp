@@ -170,6 +170,22 @@ std::string evaluation_of(const RunSummary& summary) {
                      held_out.empty() ? "" : ": " + record::printable(held_out));
 }
 
+// Returns the line in the summary.
+std::string predicted_line(const RunSummary& summary, const PredictedPeak& predicted) {
+  if (!predicted.allocated) return "no: " + record::printable(predicted.why_not);
+  const bool ran_out = summary.outcome.kind == record::OutcomeKind::kOutOfMemory;
+  if (predicted.out_of_memory != ran_out)
+    return predicted.out_of_memory ? "out of memory" : record::format_bytes(*predicted.allocated) + ", which fits";
+  return predicted_words(*predicted.allocated, summary.peak.allocated);
+}
+
+json predicted_json(const RunSummary& summary, const PredictedPeak& predicted) {
+  if (!predicted.allocated) return {{"peak_bytes", nullptr}, {"reason", predicted.why_not}};
+  return {{"peak_bytes", *predicted.allocated},
+          {"measured_more_bytes", summary.peak.allocated - *predicted.allocated},
+          {"out_of_memory", predicted.out_of_memory}};
+}
+
 template <class T>
 json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
@@ -237,7 +253,7 @@ RunSummary summarise(const record::Ledger& ledger) {
   return summary;
 }
 
-std::string to_json(const RunSummary& summary) {
+std::string to_json(const RunSummary& summary, const std::optional<PredictedPeak>& predicted) {
   const record::RunInfo& info = summary.run->info();
   json document = {
       {"demo", info.demo},
@@ -273,6 +289,7 @@ std::string to_json(const RunSummary& summary) {
     document["tokens_per_second_spread"] = {
         {"p20", or_null(speed.low)}, {"p80", or_null(speed.high)}, {"samples", speed.samples}};
   }
+  if (predicted) document["predicted"] = predicted_json(summary, *predicted);
   if (summary.outcome.out_of_memory) document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
   if (!summary.ranks.empty()) document["ranks"] = ranks_json(summary.ranks);
   if (!summary.bandwidths.empty()) document["bandwidth"] = bandwidths_json(summary.bandwidths);
@@ -287,7 +304,7 @@ std::string outcome_words(record::OutcomeKind outcome) {
   return text;
 }
 
-std::string to_text(const RunSummary& summary) {
+std::string to_text(const RunSummary& summary, const std::optional<PredictedPeak>& predicted) {
   std::string text =
       fmt::format("{}: {} ({})\n", summary.run->info().demo, outcome_words(summary.outcome.kind), summary.device);
   const auto row = [&text](std::string_view name, const std::string& value) {
@@ -304,6 +321,7 @@ std::string to_text(const RunSummary& summary) {
     if (summary.peak.reserved > 0) peak += ", reserved " + record::format_bytes(summary.peak.reserved);
     row("peak", peak + ")");
     row("", list_categories(summary.peak.by_category));
+    if (predicted) row("predicted", predicted_line(summary, *predicted));
     if (summary.peak.host > 0) row("host", record::format_bytes(summary.peak.host) + " beside the device");
   }
   text += ranks_text(summary.ranks);
@@ -335,6 +353,17 @@ std::string to_text(const RunSummary& summary) {
   if (const auto dropped = static_cast<std::int64_t>(summary.run->dropped_events()); dropped > 0)
     row("note", fmt::format("{} events were dropped: the peak may be higher.", record::format_count(dropped)));
   return text;
+}
+
+std::string predicted_words(record::Bytes predicted, record::Bytes measured) {
+  std::string words = record::format_bytes(predicted);
+  if (predicted == measured) return words + ": equal to the byte";
+  constexpr double kLeastPercent = 0.05;
+  const double percent = 100 * static_cast<double>(predicted - measured) / static_cast<double>(measured);
+  const std::string amount = std::abs(percent) < kLeastPercent
+                                 ? record::format_count(std::abs(predicted - measured)) + " B"
+                                 : fmt::format("{:.1f} %", std::abs(percent));
+  return words + fmt::format(", {} {}", amount, predicted > measured ? "more" : "less");
 }
 
 std::string explain(const record::OutOfMemoryFacts& facts) {

@@ -41,11 +41,21 @@ RunSummary summarise(const record::Ledger& ledger);
 // has no spread. Empty if none was measured.
 std::optional<record::Quantity> over_steps(const record::Recording& recording, record::MetricKind kind);
 
+// A run's prediction, which the caller asks the planner for.
+struct PredictedPeak {
+  std::optional<record::Bytes> allocated;  // empty: not predicted
+  bool out_of_memory = false;
+  std::string why_not;
+};
+
 // One JSON document that ends with a newline. `losses` has one entry per step, null where RunSummary::losses is empty;
 // evaluation_losses is a list of {"steps", "loss"}.
-std::string to_json(const RunSummary& summary);
+std::string to_json(const RunSummary& summary, const std::optional<PredictedPeak>& predicted = std::nullopt);
 
-std::string to_text(const RunSummary& summary);
+std::string to_text(const RunSummary& summary, const std::optional<PredictedPeak>& predicted = std::nullopt);
+
+// "78.60 MiB: equal to the byte", "78.90 MiB, 0.4 % more".
+std::string predicted_words(record::Bytes predicted, record::Bytes measured);
 
 std::string outcome_words(record::OutcomeKind outcome);
 

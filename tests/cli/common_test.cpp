@@ -390,3 +390,20 @@ TEST_CASE("Out of memory is explained by operator, phase, sizes and what was ali
     CHECK(text.find(part) != std::string::npos);
   CHECK(nlohmann::json::parse(to_json(summarise(ledger)))["out_of_memory"]["requested_bytes"] == 16 * record::kMiB);
 }
+
+TEST_CASE("a prediction is equal to the byte, or more or less than measured, or missing with a reason") {
+  const record::Bytes measured = 1000 * record::kMiB;
+  CHECK(predicted_words(measured, measured) == "1,000.00 MiB: equal to the byte");
+  CHECK(predicted_words(measured + 4 * record::kMiB, measured) == "1,004.00 MiB, 0.4 % more");
+  CHECK(predicted_words(900 * record::kMiB, measured) == "900.00 MiB, 10.0 % less");
+  CHECK(predicted_words(measured + 512, measured) == "1,000.00 MiB, 512 B more");
+  const record::Recording run = tests::small_recording();
+  const RunSummary summary = summarise(record::Ledger(run));
+  CHECK(to_text(summary).find("predicted") == std::string::npos);
+  CHECK_FALSE(nlohmann::json::parse(to_json(summary)).contains("predicted"));
+  const PredictedPeak none{.why_not = "There is no engine."}, out{.allocated = record::kMiB, .out_of_memory = true};
+  CHECK(to_text(summary, none).find("  predicted no: There is no engine.\n") != std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(summary, none))["predicted"] ==
+        nlohmann::json{{"peak_bytes", nullptr}, {"reason", "There is no engine."}});
+  CHECK(to_text(summary, out).find("  predicted out of memory\n") != std::string::npos);
+}

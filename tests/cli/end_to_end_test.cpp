@@ -25,6 +25,7 @@ TEST_CASE("the peak of a tiny step is equal in the summary, the ledger, the allo
   CHECK(summary["outcome"] == "completed");
   CHECK(summary["steps"] == 3);
   CHECK(summary["dropped_events"] == 0);
+  CHECK(summary["predicted"]["peak_bytes"] == summary["peak_bytes"]);
   CHECK(summary["loss"].get<double>() > 0);
   CHECK(summary["tokens_per_second"].get<double>() > 0);
 

@@ -342,3 +342,12 @@ TEST_CASE("A traced run has trace in its parameters, and a demo without tracing 
   CHECK(refused.exit_code == 2);
   CHECK(holds(refused.err, "remove --trace"));
 }
+
+TEST_CASE("the summary of a training step names its prediction, those of other demos do not") {
+  const Ran ran = run_headroom({"run", "train_step"}, with_engine("completed"));
+  CHECK(holds(ran.out, "  predicted 32.00 MiB: equal to the byte\n"));
+  const json summary = json::parse(run_headroom({"run", "train_step", "--json"}, with_engine("completed")).out);
+  CHECK(summary["predicted"] == json{{"peak_bytes", kSmallPeak}, {"measured_more_bytes", 0}, {"out_of_memory", false}});
+  const Ran other = run_headroom({"run", "block", "--json"}, with_engine("completed"));
+  CHECK_FALSE(json::parse(other.out).contains("predicted"));
+}

@@ -14,6 +14,7 @@
 #include "app/cli/grammar.h"
 #include "app/cli/launched.h"
 #include "app/cli/output.h"
+#include "app/common/plan/run_prediction.h"
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"
@@ -155,11 +156,26 @@ bool recorded(const DrivenRun& run) {
   return began && !refused && !run.write_error;
 }
 
-void put_summary(const DrivenRun& run, const RunOptions& options) {
+// Empty for demos other than training steps and for runs that did not reach their end.
+std::optional<PredictedPeak> prediction_of(const record::Recording& run, Session& session) {
+  const auto& outcome = run.outcome();
+  const bool ended =
+      outcome && (outcome->kind == OutcomeKind::kCompleted || outcome->kind == OutcomeKind::kOutOfMemory);
+  if (!experiments::trains(run.info().demo) || !ended || run.events().empty()) return std::nullopt;
+  const RunPrediction predicted = predict_run(run, session, /*few_micro_batches=*/true, &interrupted);
+  if (predicted.recording == nullptr && predicted.why_not.empty()) return std::nullopt;
+  if (predicted.recording == nullptr) return PredictedPeak{.why_not = predicted.why_not};
+  const auto& end = predicted.recording->outcome();
+  return PredictedPeak{.allocated = record::Ledger(*predicted.recording).peak().totals.allocated,
+                       .out_of_memory = end && end->kind == OutcomeKind::kOutOfMemory};
+}
+
+void put_summary(const DrivenRun& run, const RunOptions& options, Session& session) {
   const record::Ledger ledger(*run.recording);
   const RunSummary summary = summarise(ledger);
-  if (options.json) return put(to_json(summary));
-  put(to_text(summary));
+  const std::optional<PredictedPeak> predicted = prediction_of(*run.recording, session);
+  if (options.json) return put(to_json(summary, predicted));
+  put(to_text(summary, predicted));
   if (!options.record || !recorded(run)) return;
   std::error_code failed;
   const auto size = fs::file_size(*options.record, failed);
@@ -177,10 +193,10 @@ std::string failure_of(const DrivenRun& run) {
 }
 
 // Rank 0 speaks for all ranks of a launch; the others report only failures.
-void report(const DrivenRun& run, const RunOptions& options, int rank) {
+void report(const DrivenRun& run, const RunOptions& options, int rank, Session& session) {
   if (rank == 0) {
     say_what_happened(run, options);
-    put_summary(run, options);
+    put_summary(run, options, session);
   } else if (const std::string failure = failure_of(run); !failure.empty()) {
     say(from_rank(rank, failure));
   }
@@ -216,7 +232,7 @@ record::Result<ExitCode> run_process(const RunOptions& options, const protocol::
   if (options.memory_steps && recorded(run))  // the summary still covers all steps
     if (auto written = record::first_steps(*run.recording, *options.memory_steps).write(*file); !written)
       run.write_error = written.error();
-  report(run, options, rank);
+  report(run, options, rank, session);
   return exit_code_of(run, options.fail_on_oom);
 }
 

@@ -67,6 +67,7 @@ class Engine {
                                   : script_ == "long" ? tests::large_recording(100'000)
                                                       : tests::small_recording();
     record::RunInfo info = recording.info();
+    info.demo = start.demo;
     info.params = start.params;
     info.source = record::Source::kLive;
     set_rank(info);
