@@ -168,6 +168,7 @@ struct Figure {
   Basis basis = Basis::kRun;
   bool on_card = false;       // uses the view's card even without a run
   bool takes_advice = false;  // uses FigureInput::advised
+  bool compares = false;      // compares the run with its prediction, which commands then ask for
   // Adds the panels or sets head.empty_reason. Before the call, the head is filled, and input.params is not null.
   void (*add_panels)(FigureData& figure, const FigureInput& input);
 

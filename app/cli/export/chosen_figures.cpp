@@ -12,6 +12,7 @@
 #include "app/cli/output.h"
 #include "app/cli/shown_course.h"
 #include "app/common/assets.h"
+#include "app/common/plan/run_prediction.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
@@ -194,6 +195,19 @@ record::Status add_beside(std::vector<RunFigures>& runs, const lessons::Course& 
   return record::Ok{};
 }
 
+// Predicts the runs of named figures that need it; says which cannot be predicted.
+void add_predictions(std::vector<RunFigures>& runs, const std::vector<const Figure*>& named,
+                     const std::string& engine_asked) {
+  if (!std::ranges::any_of(named, &Figure::compares)) return;
+  Session session(choose_engine(engine_asked));
+  for (RunFigures& run : runs) {
+    if (run.recording == nullptr || !std::ranges::any_of(run.figures, &Figure::compares)) continue;
+    RunPrediction predicted = predict_run(*run.recording, session, /*few_micro_batches=*/false, &interrupted);
+    run.prediction = std::move(predicted.recording);
+    if (!predicted.why_not.empty()) say(fmt::format("{} is not predicted: {}", run.name, predicted.why_not));
+  }
+}
+
 record::Result<std::vector<RunFigures>> without_beside(const FigureChoice& options, const lessons::Course& course,
                                                        const std::vector<const Figure*>& named) {
   if (options.from && !named.empty() && !options.chapter) return given_figures(*options.from, {}, named);
@@ -245,6 +259,7 @@ record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& optio
   if (!course) return course.error();
   auto runs = without_beside(options, course.value(), named.value());
   if (!runs) return runs;
+  add_predictions(runs.value(), named.value(), options.engine);
   if (auto added = add_beside(runs.value(), course.value()); !added) return added.error();
   return runs;
 }

@@ -63,12 +63,14 @@ float weight_of(const Row& row) { return std::holds_alternative<lessons::Chart>(
 constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
 constexpr float kReadable = 150;    // px at scale 1, for a readable plot
 
-// Height of the upper of two rows, one of which is a table. The table shows all its rows, without spare space, if the
+// Height of the upper of two rows. A table below a table gets what it can fill. A single table shows all its rows, without spare space, if the
 // other row stays readable. A diagram above the table first gets what it can fill, and lanes what their names need.
 // `fair`: the upper height by weight.
 float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float width, float height, float fair) {
   const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
   const auto* lower = std::get_if<lessons::Table>(&rows[1].front());
+  if (upper != nullptr && lower != nullptr)
+    return std::max(fair, height - sheet.px(kBetweenRows) - heights_of(sheet, *lower).most);
   if ((upper == nullptr) == (lower == nullptr)) return fair;
   const float both = height - sheet.px(kBetweenRows), share = upper != nullptr ? fair : both - fair;
   const Heights heights = heights_of(sheet, upper != nullptr ? *upper : *lower);
