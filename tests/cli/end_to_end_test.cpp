@@ -59,6 +59,28 @@ TEST_CASE("the peak of a tiny step is equal in the summary, the ledger, the allo
   for (const char* format : {"pdf", "png"}) CHECK(read_file(out + "/memory_timeline__a." + format).size() > 1000);
 }
 
+TEST_CASE("a recorded step is compared with its prediction, as a command and as a figure") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "a.hrec", out = folder / "out";
+  RunOptions one_thread =
+      with_real_engine();  // attention's backward pass allocates a buffer per thread, in no fixed order
+  one_thread.environment["OMP_NUM_THREADS"] = "1";
+  REQUIRE(run_headroom({"run", "train_step", "--set", "model=tiny", "--device", "cpu", "--record", file}, one_thread)
+              .exit_code == 0);
+  const Ran compared = run_headroom({"compare", file, "--json"}, one_thread);
+  INFO(compared.err);
+  REQUIRE(compared.exit_code == 0);
+  const json difference = json::parse(compared.out);
+  CHECK(difference["equal"] == true);
+  CHECK(difference["equal_events"].get<int>() > 500);
+  CHECK(difference["peak"]["difference_bytes"] == 0);
+  const Ran drawn =
+      run_headroom({"figures", "difference", "--from", file, "--out", out, "--format", "json"}, one_thread);
+  INFO(drawn.err);
+  REQUIRE(drawn.exit_code == 0);
+  CHECK(holds(read_file(out + "/difference__a.json"), "Equal to the byte: "));
+}
+
 TEST_CASE("A cap on the CPU makes the tiny model run out of memory, which is a result") {
   const Ran ran = run_headroom(
       {"run", "train_step", "--set", "model=tiny", "--device", "cpu", "--cap", "48MiB", "--json"}, with_real_engine());
