@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/cli/commands/window.h"
 #include "app/cli/output.h"
 #include "demos/record/text.h"
 #include "headroom_build.h"
@@ -121,7 +123,15 @@ record::Result<std::unique_ptr<Invocation>> take_parsed(Grammar& grammar, const 
   return std::move(chosen->invocation);
 }
 
+// The only word is a file's name: `headroom a.hrec`. Commands precede files.
+bool names_file(const std::vector<std::string>& words) {
+  std::error_code ignored;
+  return words.size() == 1 && std::ranges::find(commands(), words.front(), &Command::name) == commands().end() &&
+         std::filesystem::is_regular_file(words.front(), ignored);
+}
+
 record::Result<std::unique_ptr<Invocation>> parse_words(std::vector<std::string> words) {
+  if (names_file(words)) return open_recording(words.front());
   Grammar grammar;
   declare(grammar);
   CLI::App& app = grammar.app;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/support/program.h"
+#include "tests/cli/support/recordings.h"
 #include "tests/support/catch.h"
 
 using namespace headroom::tests;
@@ -124,4 +125,23 @@ TEST_CASE("The bare command without a window says how to get one") {
 
   std::filesystem::copy_file("/bin/echo", folder.path() / "headroom-window");
   CHECK(run_headroom({}, options).exit_code == 0);
+}
+
+TEST_CASE("a recording's name as the only word opens the window with it") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(HEADROOM_BIN_DIR "/headroom", folder / "headroom");
+  const std::string window = folder / "headroom-window", recording = folder / "a.hrec";
+  write_file(window, "#!/bin/sh\necho window \"$@\"\n");
+  std::filesystem::permissions(window, std::filesystem::perms::owner_all);
+  REQUIRE(small_recording().write(recording));
+  const auto ran_with = [&](const std::string& word) {
+    return run_headroom({word}, {.program = folder / "headroom"});
+  };
+  CHECK(ran_with(recording).out == "window --from " + recording + "\n");
+  write_file(folder / "a.txt", "No recording.");
+  const Ran text = ran_with(folder / "a.txt");
+  CHECK(text.exit_code == 2);
+  CHECK(text.out.empty());
+  CHECK(holds(text.err, "a.txt"));
+  CHECK(holds(ran_with(folder / "none.hrec").err, "There is no command"));
 }

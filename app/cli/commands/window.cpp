@@ -1,10 +1,14 @@
-// Commands that start the window: headroom alone, and headroom present, at a page or chapter on stage.
+// Commands that start the window: headroom alone or with a recording, and headroom present, at a page or chapter on
+// stage.
+#include "app/cli/commands/window.h"
+
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +16,7 @@
 #include "app/cli/grammar.h"
 #include "app/cli/shown_course.h"
 #include "app/common/assets.h"
+#include "app/common/session.h"
 
 namespace headroom::app {
 
@@ -37,6 +42,20 @@ record::Error start_window(const std::string& engine, std::vector<std::string> w
 void declare_window(CommonOptions&, OptionList& list) { list.engine(); }
 
 record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine); }
+
+struct OpenRecording final : Invocation {
+  explicit OpenRecording(std::string recording) : file(std::move(recording)) {}
+  void declare(OptionList&) override {}
+  CommonOptions& common() override { return options; }
+  record::Status check() const override { return record::Ok{}; }
+  record::Result<ExitCode> run() const override {
+    if (const auto recording = load_recording(file); !recording) return recording.error();
+    return start_window({}, {"--from", file});
+  }
+
+  CommonOptions options;
+  std::string file;
+};
 
 struct PresentOptions : CommonOptions {
   std::vector<std::string> from;
@@ -76,6 +95,10 @@ record::Result<ExitCode> present(const PresentOptions& options) {
 }
 
 }  // namespace
+
+std::unique_ptr<Invocation> open_recording(std::string file) {
+  return std::make_unique<OpenRecording>(std::move(file));
+}
 
 extern const Command kWindow;
 constinit const Command kWindow{.name = "",
