@@ -199,6 +199,16 @@ std::string link_to(const PageModel& page, int step) {
   return text;
 }
 
+std::string link_to_bench(const std::vector<std::string>& settings, const std::string& card) {
+  std::vector<Setting> all;
+  for (const std::string& each : settings) {
+    const std::size_t sign = std::min(each.find('='), each.size());
+    all.push_back({each.substr(0, sign), each.substr(std::min(sign + 1, each.size()))});
+  }
+  if (!card.empty()) all.push_back({std::string(kCard), card});
+  return std::string(kScheme) + as_text(all);
+}
+
 std::vector<std::string> apply(const Link& link, PageModel& page) {
   std::vector<std::string> refused = link.refused;
   apply_settings(link, page, refused);

@@ -30,6 +30,8 @@ bool is_link(std::string_view text);  // starts with "headroom:"
 Link parse_link(std::string_view text);
 // `step` of Read more, from 0; −1: none.
 std::string link_to(const PageModel& page, int step);
+// The bench with these settings, "KEY=VALUE", and that card; empty: its own.
+std::string link_to_bench(const std::vector<std::string>& settings, const std::string& card);
 // Applies all but the step. Returns a sentence per part left out.
 std::vector<std::string> apply(const Link& link, PageModel& page);
 

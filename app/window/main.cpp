@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -28,7 +29,8 @@ using namespace headroom::app;
 using namespace headroom::app::window;
 
 struct CommandLine {
-  std::string page, from, theme, size, screenshot;
+  std::string page, from, theme, size, screenshot, card;
+  std::vector<std::string> settings;
   std::optional<double> scale;
   bool headless = false, present = false;
 };
@@ -79,6 +81,10 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   if (!assets) return assets.error();
   options.pages.assets = std::move(assets).value();
   options.page = line.page;
+  if (!line.settings.empty() || !line.card.empty()) {
+    if (!line.page.empty()) return record::Error{"--set and --card open the bench: remove --page."};
+    options.page = page::link_to_bench(line.settings, line.card);
+  }
   options.present = line.present;
   if (!line.theme.empty()) {
     options.theme = theme_from(line.theme);
@@ -194,6 +200,8 @@ ExitCode run_main(int argc, char** argv) {
   CLI::App parser{"Headroom's window: where GPU memory goes when a Llama trains.", "headroom-window"};
   parser.add_option("--page", line.page, "page to open, as named by `headroom list`");
   parser.add_option("--from", line.from, "recording (.hrec) to open, on the page that shows such runs");
+  parser.add_option("--set", line.settings, "KEY=VALUE: a setting of the bench, which opens");
+  parser.add_option("--card", line.card, "the card of the bench: a name, or a size such as 24GiB");
   parser.add_option("--theme", line.theme, "light, dark or high_contrast");
   parser.add_option("--scale", line.scale, "font scale, 0.75 to 4");
   parser.add_flag("--present", line.present, "on stage: full screen, a claim and a figure per screen (F5)");

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,9 +15,11 @@
 #include <fmt/format.h>
 
 #include "app/cli/grammar.h"
+#include "app/cli/planned.h"
 #include "app/cli/shown_course.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
+#include "demos/experiments/demo.h"
 
 namespace headroom::app {
 
@@ -39,9 +42,47 @@ record::Error start_window(const std::string& engine, std::vector<std::string> w
   return record::Error{fmt::format("{} cannot be started: {}.", window, std::strerror(errno))};
 }
 
-void declare_window(CommonOptions&, OptionList& list) { list.engine(); }
+struct WindowOptions : CommonOptions {
+  std::optional<std::string> model, card, batch, seq;
+};
 
-record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine); }
+void declare_window(WindowOptions& options, OptionList& list) {
+  list.text("--model", options.model, "Opens the bench with this model, a folder, or a config.json", "NAME");
+  list.text("--card", options.card, "Opens the bench with this card, or a size such as 24GiB", "NAME");
+  list.text("--batch", options.batch, "Sequences per step", "N");
+  list.text("--seq", options.seq, "Tokens per sequence", "N");
+  list.set("Settings of train_step for the bench");
+  list.engine();
+}
+
+// The bench's settings as --set and --card of headroom-window; empty if none is given.
+record::Result<std::vector<std::string>> bench_words(const WindowOptions& options) {
+  auto step = gpu_step(options.model);
+  if (!step) return step.error();
+  record::Params& params = step.value();
+  std::vector<std::string> words;
+  const auto add = [&](const std::string& assignment) { words.insert(words.end(), {"--set", assignment}); };
+  if (options.model)
+    for (const char* const key : {"model", "weights"})
+      if (const std::string value = params.as_text(key); !value.empty()) add(fmt::format("{}={}", key, value));
+  for (const auto& [key, value] : {std::pair("batch", &options.batch), std::pair("seq", &options.seq)}) {
+    if (!*value) continue;
+    if (auto set = params.set(key, std::string_view(**value)); !set) return set.error();
+    add(fmt::format("{}={}", key, **value));
+  }
+  if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
+  for (const std::string& assignment : options.set) add(assignment);
+  if (!options.card) return words;
+  if (const auto card = card_of(*options.card); !card) return card.error();
+  words.insert(words.end(), {"--card", *options.card});
+  return words;
+}
+
+record::Result<ExitCode> open_window(const WindowOptions& options) {
+  const auto words = bench_words(options);
+  if (!words) return words.error();
+  return start_window(options.engine, words.value());
+}
 
 struct OpenRecording final : Invocation {
   explicit OpenRecording(std::string recording) : file(std::move(recording)) {}
@@ -104,7 +145,7 @@ extern const Command kWindow;
 constinit const Command kWindow{.name = "",
                                 .summary = "",
                                 .example = "headroom                                                the window",
-                                .make = make_invocation<CommonOptions, declare_window, open_window>};
+                                .make = make_invocation<WindowOptions, declare_window, open_window, bench_words>};
 
 extern const Command kPresent;
 constinit const Command kPresent{.name = "present",
