@@ -22,12 +22,12 @@ sentence that teaches it and the figure that takes data for it; what has no page
 
 
 def contents():
-    """[(number, title, [page])] in the course's order."""
+    """[(number, title, [page])] in the course's order, without the bench before them."""
     chapters = []
     for line in (TEXTS / "contents.md").read_text(encoding="utf-8").splitlines():
         if heading := CHAPTER.match(line):
             chapters.append((heading[1], heading[2], []))
-        elif line.startswith("- "):
+        elif line.startswith("- ") and chapters:
             chapters[-1][2].append(line[2:].strip())
     return chapters
 

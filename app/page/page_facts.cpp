@@ -211,7 +211,7 @@ std::optional<PlannedCard> card_of(const PageModel& page) {
   const predict::Card* const chosen = page.verdict().chosen_card();
   if (chosen != nullptr) return planned_card(*chosen);
   const auto gpu = gpu_of(page);
-  if (gpu || page.page().in_course) return gpu;
+  if (gpu || page.page().lesson.in_course) return gpu;
   return planned_card(predict::card_of_size(lessons::kUsualCard));
 }
 
@@ -308,7 +308,7 @@ std::string value_of(const PageModel& page, const record::ParamSpec& spec) {
 
 std::map<std::string, std::string> changes_of(const PageModel& page) {
   std::map<std::string, std::string> changes;
-  if (page.page().in_course && !left_the_begin(page)) return changes;
+  if (page.page().lesson.in_course && !left_the_begin(page)) return changes;
   const record::Params begin = begin_of(page);
   for (const record::ParamSpec& spec : begin.schema())
     if (const std::string value = value_of(page, spec); travels(spec) && value != begin.as_text(spec.key))

@@ -156,7 +156,7 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
                            .card = card_of_figures(*this),
                            .runs_on_card = has_step_settings(*this)};
   if (over_run) sources.predicted_line = sources.prediction;
-  if (limit_set(*this) == 0 && !question_.hides()) sources.advised = make_fit_.predicted_for(settings());
+  if (limit_set(*this) == 0 && !question_.hides()) sources.advised = verdict_.make_fit().predicted_for(settings());
   if (shows(Layer::kFormula) && !fills_with_formula()) sources.formula_line = ledger_of(forecast_.formula());
   if (const RunOnShow* const previewed = forecast_.previewed())
     sources.prediction = sources.predicted_line = previewed->ledger.get();
@@ -191,7 +191,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   // Resets the cursor after the answer, so that the list shows the peak.
   if (figures_.built_open() && !question_.hides()) figures_.view().set_cursor(std::nullopt);
   follow_ladder();
-  if (figures_.shown().takes_advice) make_fit_.look();
+  if (figures_.shown().takes_advice) verdict_.make_fit().look();
   if (shows(Layer::kFormula) && !fills_with_formula()) follow_formula();
   if (figures_.is_built(sources(), columns, question_)) return figures_.data();
   figures_.build(input(columns));

@@ -23,13 +23,13 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
       figures_(page) {
   if (question_.hides() && !page.question->figure.empty())
     figures_.show_tab(static_cast<int>(std::ranges::find(page.figures, page.question->figure) - page.figures.begin()));
-  preset(page.in_course ? begin_here(page) : lessons::settings_of(page));
+  preset(page.lesson.in_course ? begin_here(page) : lessons::settings_of(page));
   for (auto& recording : sources.stored) add_run(std::move(recording), RunOnShow::From::kPage);
   if (sources.given != nullptr) {
     runs_.note_given();
     open_run(std::move(sources.given));
   }
-  if (!page.in_course && runs_.empty()) show_settings();
+  if (!page.lesson.in_course && runs_.empty()) show_settings();
   follow_ladder();
   put_numbers();
 }
@@ -208,16 +208,16 @@ bool PageModel::follow_verdict(bool news) {
 }
 
 bool PageModel::follow_make_fit() {
-  if (!make_fit_.take_look() || !has_verdict(*this) || history_.holding()) return false;
+  if (!verdict_.make_fit().take_look() || !has_verdict(*this) || history_.holding()) return false;
   const std::optional<PlannedCard> on = card_of(*this);
   if (!on) return false;
   const bool by_formula = forecast_.planner() == nullptr;
   record::Params without_limit = settings();  // the card is the limit
   (void)without_limit.set("cap", "0");
-  const bool changed = make_fit_.follow({.settings = std::move(without_limit),
-                                         .card = *on,
-                                         .service = by_formula ? nullptr : forecast_.service(),
-                                         .why_formula = forecast_.why_none()});
+  const bool changed = verdict_.make_fit().follow({.settings = std::move(without_limit),
+                                                   .card = *on,
+                                                   .service = by_formula ? nullptr : forecast_.service(),
+                                                   .why_formula = forecast_.why_none()});
   if (changed && figures_.shown().takes_advice) ++changes_;
   return changed;
 }

@@ -11,7 +11,6 @@
 #include "app/page/figure_on_show.h"
 #include "app/page/forecast.h"
 #include "app/page/ladder.h"
-#include "app/page/make_fit.h"
 #include "app/page/question.h"
 #include "app/page/run_control.h"
 #include "app/page/runs.h"
@@ -72,10 +71,8 @@ class PageModel {
   const Verdict& verdict() const { return verdict_; }
   FigureOnShow& figures() { return figures_; }
   const FigureOnShow& figures() const { return figures_; }
-  MakeFit& make_fit() { return make_fit_; }
   const SettingsHistory& history() const { return history_; }
   Ladder& ladder() { return *ladder_; }
-  const Ladder& ladder() const { return *ladder_; }
 
   // Engines start after the first frame. If `runner` is null, the current one stays.
   void use(backend::Backend* runner, Predictions* predictions);
@@ -87,8 +84,7 @@ class PageModel {
   // A model's folder replaces the chosen model; folders without a model are refused.
   record::Status set_param(std::string_view key, std::string_view value);
   void adopt(const record::Params& settings);
-  bool undo();
-  bool redo();
+  bool undo(int direction = -1);  // +1 redoes; false: there is nothing to do
   // Turns the switch until release().
   void hold(const WayOut& way);
   void release();
@@ -173,7 +169,6 @@ class PageModel {
   RunA run_a_;
   Forecast forecast_;
   Verdict verdict_;
-  MakeFit make_fit_;
   FigureOnShow figures_;
   std::unique_ptr<Ladder> ladder_ = std::make_unique<Ladder>();
   RunOnShow rungs_;

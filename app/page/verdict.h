@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/common/plan/step_plan.h"
+#include "app/page/make_fit.h"
 #include "demos/experiments/technique_table.h"
 #include "demos/predict/cards/cards.h"
 
@@ -59,6 +60,8 @@ class Verdict {
   void choose_card(const predict::Card* card) { chosen_card_ = card; }
 
   const StepPlan* plan() const { return plan_ ? &*plan_ : nullptr; }
+  MakeFit& make_fit() { return make_fit_; }
+  const MakeFit& make_fit() const { return make_fit_; }
   // All switches of the last plan.
   const std::vector<WayOut>& ways() const;
   std::vector<const WayOut*> shown_ways() const;
@@ -97,6 +100,7 @@ class Verdict {
   std::unique_ptr<StepPlanner> planner_;
   std::optional<StepPlan> plan_;
   std::unique_ptr<WaysOut> ways_;
+  MakeFit make_fit_;
   Turned last_turned_;
 };
 

@@ -145,7 +145,7 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
       const std::string words = with_stored_numbers(*text, file, course.numbers_, problems);
       auto page = std::make_unique<Page>(read_page(parse_document(words, file, problems), context, problems));
       page->id = id;
-      page->in_course = !chapter.number.empty();
+      page->lesson.in_course = !chapter.number.empty();
       if (problems.empty()) chapter.pages.push_back(course.pages_.emplace_back(std::move(page)).get());
       std::move(problems.begin(), problems.end(), std::back_inserter(course.problems_));
       texts.emplace_back(file, *text);

@@ -59,6 +59,7 @@ const NumberQuestion* number_of(const QuestionSpec* question);  // null: another
 
 // Words for the reader and for a teacher.
 struct Lesson {
+  bool in_course = true;  // false: the bench
   std::string claim;  // the finding, in at most 12 words
   std::string goal;   // what the reader can do afterwards; may be empty
   int minutes = 0;    // reading time; 0: unknown
@@ -67,8 +68,7 @@ struct Lesson {
 };
 
 struct Page {
-  std::string id;         // "where_memory_goes"; its text is assets/text/<id>.md
-  bool in_course = true;  // false: the bench
+  std::string id;  // "where_memory_goes"; its text is assets/text/<id>.md
   std::string title;
   Lesson lesson;
   std::string demo;    // "train_step"; empty: nothing runs

@@ -22,7 +22,7 @@ bool has_settings(const PageModel& page) { return has_step_settings(page) || les
 
 void MySettings::open(PageModel& page) {
   if (card_ && limit_set(page) == 0) page.choose_card(*card_);
-  const bool takes = taken_by(page) || (!page.page().in_course && !page.runs().is_given());
+  const bool takes = taken_by(page) || (!page.page().lesson.in_course && !page.runs().is_given());
   if (set_ && takes) page.adopt(with_values_of(*set_, page.settings()));
   followed_ = nullptr;
 }
@@ -33,14 +33,14 @@ void MySettings::follow(const PageModel& page) {
   if (followed_ == &page && card != seen_) card_ = card;
   followed_ = &page;
   seen_ = card;
-  if (!page.page().in_course)
+  if (!page.page().lesson.in_course)
     set_ = page.settings();
   else if (taken_by(page))
     set_ = with_values_of(page.settings(), *set_);
 }
 
 bool MySettings::offered(const PageModel& page) const {
-  if (!set_ || !page.page().in_course || taken_by(page) || page.question().hides() || !has_settings(page)) return false;
+  if (!set_ || !page.page().lesson.in_course || taken_by(page) || page.question().hides() || !has_settings(page)) return false;
   return !(with_values_of(*set_, page.settings()) == page.settings());
 }
 

@@ -129,18 +129,12 @@ void PageModel::release() {
   if (const auto before = history_.release()) take(*before);
 }
 
-bool PageModel::undo() {
+bool PageModel::undo(int direction) {
   release();
-  const auto before = control_.running() ? std::nullopt : history_.undo(settings());
-  if (before) take(*before);
-  return before.has_value();
-}
-
-bool PageModel::redo() {
-  release();
-  const auto after = control_.running() ? std::nullopt : history_.redo(settings());
-  if (after) take(*after);
-  return after.has_value();
+  if (control_.running()) return false;
+  const auto wanted = direction < 0 ? history_.undo(settings()) : history_.redo(settings());
+  if (wanted) take(*wanted);
+  return wanted.has_value();
 }
 
 }  // namespace headroom::app::page

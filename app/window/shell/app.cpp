@@ -209,7 +209,7 @@ Place App::place() const {
 void App::turn_page(Turn turn) {
   if (turn == Turn::kStay) return;
   if (turn == Turn::kEarlier || turn == Turn::kLater) return go_where_i_was(turn == Turn::kEarlier ? -1 : +1);
-  if (!page().page().in_course) return;
+  if (!page().page().lesson.in_course) return;
   const std::vector<const lessons::Page*> all = course().pages();
   const auto at = std::find(all.begin(), all.end(), &page().page());
   const std::ptrdiff_t to = (at - all.begin()) + (turn == Turn::kOn ? 1 : -1);
@@ -220,7 +220,7 @@ void App::turn_page(Turn turn) {
 void App::note_read() {
   const page::Question::State state = page().question().state();
   const bool done = state != page::Question::State::kOpen && state != page::Question::State::kWaiting;
-  if (done && page().page().in_course && std::find(read_.begin(), read_.end(), &page().page()) == read_.end())
+  if (done && page().page().lesson.in_course && std::find(read_.begin(), read_.end(), &page().page()) == read_.end())
     read_.push_back(&page().page());
 }
 

@@ -102,7 +102,7 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
 
 bool draw_bench_entry(const Rect& row, const lessons::Page& bench, bool current, bool wide) {
   const Rect body{row.x0 + px(8), row.y0 + px(1), row.x1 - px(9), row.y1 - px(1)};
-  const Hit state = hit("bench", body);
+  const Hit state = hit("to bench", body);
   if (current)
     fill(body, theme().state.selected, 6);
   else if (state.hovered)
@@ -182,7 +182,7 @@ const lessons::Page* draw_rail(const PageFrame& frame, const Rect& rect, const l
   if (wide) text_in(Face::kDisplay, 16, {rect.x0 + px(50), head.y0, rect.x1, head.y1}, theme().text, "Headroom");
   column.cut_top(px(8));
   if (course.bench() != nullptr) {
-    if (draw_bench_entry(column.cut_top(px(34)), *course.bench(), !frame.page.page().in_course, wide))
+    if (draw_bench_entry(column.cut_top(px(34)), *course.bench(), !frame.page.page().lesson.in_course, wide))
       clicked = course.bench();
     column.cut_top(px(6));
     horizontal_line(rect.x0, rect.x1 - 1, column.y0, theme().hairline);

@@ -105,7 +105,7 @@ void peel(PageFrame& frame, int) {
 
 void undo_or_redo(PageFrame& frame, int which) {
   if (ImGui::GetIO().WantTextInput) return;  // the text field has its own undo
-  (void)(which == 0 ? frame.page.undo() : frame.page.redo());
+  (void)frame.page.undo(which == 0 ? -1 : +1);
 }
 
 void change_screen(PageFrame& frame, int which) {

@@ -253,11 +253,11 @@ void BenchView::draw_verdict_column(PageFrame& frame, const Rect& rect) {
       const Rect row = take(28);
       const ButtonText fit{"Make it fit", Icon::kNone, "", "The cheapest switches that make this step fit on the card"};
       const bool fits = plan->cards.front().fit.verdict == Verdict::kFits;
-      frame.state.makes_fit = frame.state.makes_fit && !fits;
+      frame.state.sizing.makes_fit = frame.state.sizing.makes_fit && !fits;
       if (!fits && button("make it fit", row.left(button_width(fit)), fit))
-        frame.state.makes_fit = !frame.state.makes_fit;
+        frame.state.sizing.makes_fit = !frame.state.sizing.makes_fit;
       draw_try(frame, {row.x0 + (fits ? 0 : button_width(fit) + px(8)), row.y0, row.x1, row.y1});
-      if (frame.state.makes_fit) {
+      if (frame.state.sizing.makes_fit) {
         gap(8);
         draw_make_fit(frame, content_rect(0).width());
       }

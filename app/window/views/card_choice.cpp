@@ -67,10 +67,10 @@ void draw_list(PageFrame& frame, const Rect& anchor) {
     return column.cut_top(px(kRow));
   };
   const bool opened = ImGui::IsWindowAppearing();
-  if (opened) frame.state.card_search.clear();
+  if (opened) frame.state.sizing.card_search.clear();
   const bool entered =
-      text_field("card search", row(), frame.state.card_search, "", opened, "Search, or a size: 20 GiB");
-  const std::vector<ListedCard> list = list_of(page, frame.state.card_search);
+      text_field("card search", row(), frame.state.sizing.card_search, "", opened, "Search, or a size: 20 GiB");
+  const std::vector<ListedCard> list = list_of(page, frame.state.sizing.card_search);
   const predict::Card* const chosen = page::chosen_card(page);
   const ListedCard* picked = entered && enter_pressed() && !list.empty() ? &list.front() : nullptr;
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -38,11 +38,16 @@ std::string price_of(const AdvisedSet& set, const PeakUnit& unit) {
 }
 
 void draw_keeps(PageFrame& frame, const Rect& row) {
-  page::MakeFit& make_fit = frame.page.make_fit();
+  page::MakeFit& make_fit = frame.page.verdict().make_fit();
   GivenUp may = make_fit.may();
-  const std::array<Toggle, 2> keeps{
-      Toggle{.label = "Keep speed", .icon = Icon::kCheck, .on = !may.speed, .tooltip = "Only switches after which a step is as fast"},
-      Toggle{.label = "Keep exactness", .icon = Icon::kCheck, .on = !may.exactness, .tooltip = "Only switches that train the same numbers"}};
+  const std::array<Toggle, 2> keeps{Toggle{.label = "Keep speed",
+                                           .icon = Icon::kCheck,
+                                           .on = !may.speed,
+                                           .tooltip = "Only switches after which a step is as fast"},
+                                    Toggle{.label = "Keep exactness",
+                                           .icon = Icon::kCheck,
+                                           .on = !may.exactness,
+                                           .tooltip = "Only switches that train the same numbers"}};
   const int clicked = toggles("keeps", row.left(toggles_width(keeps, true)), keeps, true);
   if (clicked == 0) may.speed = !may.speed;
   if (clicked == 1) may.exactness = !may.exactness;
@@ -56,7 +61,7 @@ bool draw_set(PageFrame& frame, int index, const AdvisedSet& set, const PeakUnit
   ImGui::PopID();
   if (state.hovered || state.focused) {
     fill(row, theme().state.hover, 6);
-    frame.state.previewed = page::with_set(frame.page, set);
+    frame.state.sizing.previewed = page::with_set(frame.page, set);
   }
   if (state.focused) focus_ring(row, 6);
   Rect inner = row.inset(px(8), px(4));
@@ -78,8 +83,8 @@ std::string summary_of(const Advice* advice) {
 
 void draw_make_fit(PageFrame& frame, float width) {
   page::PageModel& page = frame.page;
-  page.make_fit().look();
-  const Advice* const advice = page.make_fit().advice();
+  page.verdict().make_fit().look();
+  const Advice* const advice = page.verdict().make_fit().advice();
   const ImVec2 from = ImGui::GetCursorScreenPos();
   Rect column{from.x, from.y, from.x + width, from.y + px(3 * kRow + 64)};
   draw_keeps(frame, column.cut_top(px(26)));

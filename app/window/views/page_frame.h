@@ -76,6 +76,13 @@ struct AskedState {
   bool run = false, trial = false;
 };
 
+struct SizingState {
+  std::vector<std::string> ways;            // names of the shown chips
+  std::string card_search;                  // typed in the list of cards
+  bool makes_fit = false;                   // the sets of *Make it fit* are open, or open in the next frame
+  std::optional<record::Params> previewed;  // settings under the mouse, drawn as a line in this frame
+};
+
 struct PageState {
   bool reading_more = false;
   int step = 0;                                 // of Read more, from 0
@@ -85,10 +92,7 @@ struct PageState {
   std::optional<record::Category> lit;          // kind pointed at in text or figure
   std::optional<record::Category> lit_by_step;  // otherwise the step's kind
   DragOrder order;                              // of a question's items
-  std::string card_search;                      // typed in the list of cards
-  bool makes_fit = false;                       // the sets of *Make it fit* are open, or open in the next frame
-  std::optional<record::Params> previewed;      // settings under the mouse, drawn as a line in this frame
-  std::vector<std::string> ways;                // names of the shown chips
+  SizingState sizing;
   WordsState words;
   SightState sight;
   GuessState guess;

@@ -101,7 +101,7 @@ float PageView::folded_height() const {
 
 Turn PageView::draw(PageFrame& frame, const Rect& rect) {
   Turn turn = Turn::kStay;
-  const bool bench = !model_->page().in_course;
+  const bool bench = !model_->page().lesson.in_course;
   if (frame.faces) {
     turn = draw_faces(frame, rect);
   } else if (bench && frame.density != Density::kNarrow) {
@@ -136,7 +136,7 @@ void PageView::light(const PageFrame& frame) {
   const bool pressed = ImGui::IsMouseDown(ImGuiMouseButton_Left) && ImGui::IsAnyItemActive();
   model_->figures().hold_axis(pressed && !model_->question().hides());
   const lessons::Act* const act = frame.markdown.pointed_act();
-  auto previewed = std::exchange(state_.previewed, std::nullopt);
+  auto previewed = std::exchange(state_.sizing.previewed, std::nullopt);
   if (act != nullptr) previewed = page::with_changes(*model_, act->settings);
   page::preview(*model_, previewed);
 }
@@ -184,7 +184,7 @@ void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
 Turn PageView::draw_faces(PageFrame& frame, Rect rect) {
   const Rect head = rect.cut_top(px(30));
   rect.cut_top(px(8));
-  const std::vector<std::string> faces{model_->page().in_course ? "Read" : "Verdict", "Figure"};
+  const std::vector<std::string> faces{model_->page().lesson.in_course ? "Read" : "Verdict", "Figure"};
   int face = state_.figure_face ? 1 : 0;
   if (segmented("face", head.left(px(150)), faces, face)) state_.figure_face = face == 1;
   if (state_.figure_face) {
@@ -197,7 +197,7 @@ Turn PageView::draw_faces(PageFrame& frame, Rect rect) {
 
 // The bench has its verdict instead of words.
 Turn PageView::draw_words_face(PageFrame& frame, const Rect& rect) {
-  if (model_->page().in_course) return draw_text_column(frame, rect);
+  if (model_->page().lesson.in_course) return draw_text_column(frame, rect);
   bench_.draw_verdict_column(frame, rect);
   return Turn::kStay;
 }

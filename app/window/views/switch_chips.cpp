@@ -75,7 +75,7 @@ void take_press(PageFrame& frame, const Pressed& pressed) {
 // Chips stay in place under the mouse; a click could otherwise hit another chip.
 std::vector<Chip> chips_on(PageFrame& frame, const Rect& rect, const PeakUnit& unit, bool fits_now) {
   std::vector<Chip> chips;
-  std::vector<std::string>& names = frame.state.ways;
+  std::vector<std::string>& names = frame.state.sizing.ways;
   if (names.empty() || !ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect))) {
     names.clear();
     for (const WayOut* way : frame.page.verdict().shown_ways()) names.emplace_back(way->what->button());

@@ -40,7 +40,7 @@ void draw_parts(const Rect& rect, const std::string& measured, std::span<const s
 float draw_make_fit_button(PageFrame& frame, float x, const Rect& row) {
   const ButtonText text{"Make it fit", Icon::kNone, "", "The cheapest switches that make this step fit on the card"};
   const Rect at{x, row.center_y() - px(13), x + button_width(text), row.center_y() + px(13)};
-  if (button("make it fit", at, text) || std::exchange(frame.state.makes_fit, false)) ImGui::OpenPopup("sets");
+  if (button("make it fit", at, text) || std::exchange(frame.state.sizing.makes_fit, false)) ImGui::OpenPopup("sets");
   constexpr float kWidth = 560, kHeight = 232, kInset = 16;
   if (!begin_popup("sets", popup_place(at, {px(kWidth), px(kHeight)}), kInset)) return at.x1;
   draw_make_fit(frame, px(kWidth - 2 * kInset));

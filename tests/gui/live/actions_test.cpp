@@ -91,7 +91,7 @@ class ActionReader {
       case 2:
         return page.undo() ? "undoes" : "has nothing to undo";
       case 3:
-        return page.redo() ? "redoes" : "has nothing to redo";
+        return page.undo(+1) ? "redoes" : "has nothing to redo";
       case 4:
         if (page.runs().all().empty()) return "has no run";
         page.show_run(static_cast<int>(pick(page.runs().all().size())));

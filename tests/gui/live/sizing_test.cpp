@@ -130,8 +130,8 @@ TEST_CASE("ten drawn questions take one act per setting and two more on the benc
       largest = *plan_now(actor)->cards.front().largest_batch;
       if (asked.kind == Asked::Kind::kMakeItFit) {
         find(actor, "make it fit"), ++actions;
-        actor.wait_until([&] { return actor.page().make_fit().advice() != nullptr; });
-        sets = labels_of(actor.page().make_fit().advice()->sets);
+        actor.wait_until([&] { return actor.page().verdict().make_fit().advice() != nullptr; });
+        sets = labels_of(actor.page().verdict().make_fit().advice()->sets);
       }
       if (asked.kind == Asked::Kind::kDifference) {
         IM_CHECK(shows_evidence(actor.page()));

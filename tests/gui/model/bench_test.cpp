@@ -30,7 +30,7 @@ std::unique_ptr<PageModel> open_without_engine(const char* id,
 void settle_all(PageModel& model) {
   for (int i = 0; i < 4; ++i) {
     model.figure(400);
-    model.make_fit().look();
+    model.verdict().make_fit().look();
     model.poll(0, false);
   }
 }
@@ -128,7 +128,7 @@ TEST_CASE("Make it fit finds the advisor's sets, and takes one as one step to un
   REQUIRE(bench->set_param("batch", "32").ok());
   const record::Params before = bench->settings();
   settle_all(*bench);
-  const app::Advice* const advice = bench->make_fit().advice();
+  const app::Advice* const advice = bench->verdict().make_fit().advice();
   REQUIRE(advice != nullptr);
   REQUIRE(advice->sets.size() > 1);
   app::StepPlanner planner(nullptr, "A test has no engine.");
@@ -142,14 +142,14 @@ TEST_CASE("Make it fit finds the advisor's sets, and takes one as one step to un
   bench->adopt(with_set(*bench, advice->sets.front()));
   settle_all(*bench);
   CHECK(plan_of(*bench)->cards.front().fit.verdict == predict::Verdict::kFits);
-  CHECK(bench->make_fit().advice()->sets.empty());  // for the settings on show
+  CHECK(bench->verdict().make_fit().advice()->sets.empty());  // for the settings on show
   CHECK(bench->undo());
   CHECK(bench->settings() == before);
   app::GivenUp may;
   may.speed = false;
-  bench->make_fit().set_may(may);
+  bench->verdict().make_fit().set_may(may);
   settle_all(*bench);
-  for (const app::AdvisedSet& set : bench->make_fit().advice()->sets)
+  for (const app::AdvisedSet& set : bench->verdict().make_fit().advice()->sets)
     for (const auto& each : set.switches) CHECK_FALSE(each.what->cost.speed);
 }
 

@@ -77,8 +77,8 @@ TEST_CASE("Make it fit lists sets on the bench and below a figure, and a click t
       IM_CHECK(!fits(actor));
       const record::Params before = actor.page().settings();
       actor.click("make it fit");
-      actor.wait_until([&] { return actor.page().make_fit().advice() != nullptr; });
-      IM_CHECK(!actor.page().make_fit().advice()->sets.empty());
+      actor.wait_until([&] { return actor.page().verdict().make_fit().advice() != nullptr; });
+      IM_CHECK(!actor.page().verdict().make_fit().advice()->sets.empty());
       actor.frames(2);
       actor.picture(std::string("make it fit on ") + page);
       actor.click("$$0/set");
@@ -107,9 +107,9 @@ TEST_CASE("the set of the bench shows on a page until the reader returns to the 
     actor.picture("with my settings");
     IM_CHECK(actor.page().set_param("batch", "6").ok());
     actor.frames(2);
-    actor.click("bench");
+    actor.click("to bench");
     actor.frames(2);
-    IM_CHECK(!actor.page().page().in_course);
+    IM_CHECK(!actor.page().page().lesson.in_course);
     IM_CHECK_STR_EQ(setting(actor, "batch").c_str(), "6");
     actor.jump("where_memory_goes");
     actor.click("set");
@@ -138,7 +138,7 @@ TEST_CASE("a dropped recording opens on the bench, and other files say what can 
     actor.jump("vocabulary");
     actor.app.open_file(folder / "own.hrec");
     actor.frames(3);
-    IM_CHECK(!actor.page().page().in_course);
+    IM_CHECK(!actor.page().page().lesson.in_course);
     IM_CHECK(shows_evidence(actor.page()));
     IM_CHECK_STR_EQ(setting(actor, "model").c_str(), "tiny");
     actor.picture("dropped recording");
