@@ -28,7 +28,8 @@ struct Pair {
   }
   PairedEvents events() const { return {range(ledger), range(predicted)}; }
   lessons::StepDifference difference() const {
-    return step_difference(ledger, *record::last_whole_step(run), predicted, *record::last_whole_step(prediction));
+    return lessons::step_difference(ledger, *record::last_whole_step(run), predicted,
+                                    *record::last_whole_step(prediction));
   }
 
   Recording run, prediction;
