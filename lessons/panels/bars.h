@@ -56,7 +56,6 @@ struct Rung {
   bool predicted = false;  // predicted or by closed form: dashed edge
   bool pending = false;    // the ladder in progress has not reached it: pale
   bool off = false;        // switched off by the reader
-  bool first_fit = false;  // fits on the card, after rungs that do not
 };
 
 // The memory that a card leaves for tensors.

@@ -229,7 +229,6 @@ class RungLayout {
     if (rung.pending)
       sheet_.fill(Layer::kMarks, {columns_.bar_from, top, x_px(static_cast<double>(record::total(rung.bytes))), bottom},
                   faded(palette_.card, kPale));
-    if (rung.first_fit) first_fit(rung, (top + bottom) * 0.5f);
     const auto number = [&](bool shown, Type type, Color color, const std::string& text, float x) {
       const Color ink = rung.pending ? palette_.text3 : color;
       if (shown) sheet_.text_mid(Layer::kBars, type, ink, text, x, middle, Anchor::kEnd);
@@ -248,15 +247,6 @@ class RungLayout {
                 {columns_.bar_from, bottom + line, columns_.bar_from + std::max(sheet_.snap(length), sheet_.line_px(2)),
                  bottom + line + thin},
                 rung.pending ? palette_.text3 : palette_.ink);
-  }
-
-  // Says so next to the card's line.
-  void first_fit(const Rung& rung, float middle) {
-    constexpr std::string_view kWords = "fits";
-    const record::Bytes longest = std::max({panel_.card->bytes, record::total(rung.bytes), rung.before});
-    const float x = x_px(static_cast<double>(longest)) + sheet_.px(6);
-    const float last = columns_.bar_to - sheet_.width(kRungValue, kWords);
-    sheet_.text_mid(Layer::kLabels, kRungValue, palette_.text, std::string(kWords), std::min(x, last), middle);
   }
 
   // The question is about the last rung that is on.

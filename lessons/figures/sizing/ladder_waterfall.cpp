@@ -189,7 +189,7 @@ void mark_first_fit(Rungs& panel, const std::vector<SweepPoint>& points) {
     }
     if (!larger) return;
     Rung& rung = panel.rungs[i];
-    rung.first_fit = true;
+    rung.value += ", fits";
     rung.tip += fmt::format("; the first that fits on {}", panel.card->label);
     return;
   }
