@@ -36,7 +36,7 @@ bool option_row(int index, const Rect& rect, std::string_view label, bool curren
 }  // namespace
 
 bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected, Icon icon,
-            std::span<const std::string> refused) {
+            std::span<const std::string> refused, std::string_view label) {
   const Hit state = hit(id, rect, !options.empty());
   fill(rect, state.held ? theme().state.active : state.hovered ? theme().state.hover : theme().card, kControlRadius);
   outline(rect, theme().control, kControlRadius);
@@ -46,6 +46,11 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
     x += px(20);
   }
   const float end = rect.x1 - px(26);
+  if (!label.empty()) {
+    const std::string words = shortened(Face::kRegular, 12, label, end - x);
+    text_in(Face::kRegular, 12, {x, rect.y0, end, rect.y1}, theme().text2, words);
+    x += text_width(Face::kRegular, 12, words) + px(kLabelGap);
+  }
   const std::string_view value = selected >= 0 && selected < static_cast<int>(options.size())
                                      ? std::string_view(options[static_cast<std::size_t>(selected)])
                                      : std::string_view();

@@ -40,9 +40,10 @@ bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind
             bool enabled = true);
 
 // A pull-down. True if the choice changed. `refused` has a reason per option (empty if allowed), or is empty. Refused
-// options are drawn disabled, but can be chosen.
+// options are drawn disabled, but can be chosen. `label` stands before the value.
+constexpr float kLabelGap = 6;  // px at scale 1, between label and value
 bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
-            Icon icon = Icon::kNone, std::span<const std::string> refused = {});
+            Icon icon = Icon::kNone, std::span<const std::string> refused = {}, std::string_view label = {});
 // Options side by side, as wide as their words. True if the choice changed.
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,

@@ -21,7 +21,9 @@ namespace headroom::app::window {
 std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page);
 // Parameters that the head offers, such as time axis and kernel.
 std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page);
-void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect);
+// `label` stands in the select, if it has no label of its own.
+void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect,
+                        std::string_view label = {});
 // Handles clicks on the boxes of a scene drawn at `rect`, which set parameters of the figure or settings of the page.
 void act_on_boxes(PageFrame& frame, const paint::Scene& scene, const Rect& rect);
 

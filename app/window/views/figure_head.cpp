@@ -21,11 +21,12 @@ namespace {
 constexpr float kLeastTitle = 100;   // px that the figure's name needs next to its choices
 constexpr float kRunListArrow = 24;  // px that the run list needs at least
 
+// The width includes the label.
 float choice_width(const record::ParamSpec& spec) {
   float widest = 0;
   for (const record::Choice& choice : record::choices_of(spec))
     widest = std::max(widest, text_width(Face::kMedium, 13, choice.label));
-  return widest + px(40);
+  return text_width(Face::kRegular, 12, spec.label) + px(kLabelGap) + widest + px(40);
 }
 
 // Width of choices, badge and run list; the maximum over all figures, so that the tabs look alike.
@@ -103,14 +104,18 @@ void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureDa
   if (cut && pointed(rect)) tooltip(words);
 }
 
-// Draws from right to left and returns the left edge.
+// Draws from right to left and returns the left edge. All choices are drawn, narrower if they are too wide together.
 float draw_figure_choices(PageFrame& frame, Rect rect) {
   const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
+  float together = 0;
+  for (const record::ParamSpec* spec : specs) together += choice_width(*spec) + px(8);
+  const float share = std::clamp((rect.width() - px(kLeastTitle)) / std::max(together, 1.0f), 0.0f, 1.0f);
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
-    const Rect at{rect.x1 - choice_width(**spec), rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
-    if (at.x0 - rect.x0 < px(kLeastTitle)) break;
+    const float width = share * (choice_width(**spec) + px(8)) - px(8);
+    const Rect at{rect.x1 - width, rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
+    if (width <= 0) break;
     if (is_sought(frame.state, ParamsOf::kFigure, **spec)) focus_next();
-    draw_figure_choice(frame.page, **spec, at);
+    draw_figure_choice(frame.page, **spec, at, (*spec)->label);
     rect.x1 = at.x0 - px(8);
   }
   return rect.x1;
@@ -210,7 +215,8 @@ std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page
   return specs;
 }
 
-void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect) {
+void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect,
+                        std::string_view label) {
   std::vector<std::string> labels;
   int selected = 0;
   const std::span<const record::Choice> choices = record::choices_of(spec);
@@ -219,7 +225,7 @@ void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, co
     labels.emplace_back(choices[i].label);
     if (choices[i].key == value) selected = static_cast<int>(i);
   }
-  if (select(std::string(spec.key).c_str(), rect, labels, selected))
+  if (select(std::string(spec.key).c_str(), rect, labels, selected, Icon::kNone, {}, label))
     (void)page.figures().set_param(spec.key, choices[static_cast<std::size_t>(selected)].key);
   else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     tooltip(spec.help);

@@ -47,13 +47,13 @@ struct Cell {
 };
 
 // Two rows of four cells, less one for "More settings". If widgets start runs or calculate, only the page's switches
-// are shown. If the figure is drawn from parameters alone, its own come first, except choices, which are in its head.
+// are shown. Parameters of a figure in closed form come first, except choices, which are in its head.
 std::vector<Cell> shown_cells(const PageFrame& frame) {
   std::vector<Cell> cells;
   const bool calculates = frame.widgets.have_figure_params();
   if (calculates)
     for (const ParamSpec* spec : figure_params(frame.page)) cells.push_back({ParamsOf::kFigure, spec});
-  else if (frame.page.figures().shown().basis == lessons::Basis::kParameters)
+  else if (lessons::is_closed_form(frame.page.figures().shown()))
     for (const ParamSpec* spec : figure_params(frame.page))
       if (record::choices_of(*spec).empty()) cells.push_back({ParamsOf::kFigure, spec});
   if (calculates && !lessons::follows_settings(frame.page.figures().shown())) return cells;
@@ -105,12 +105,19 @@ std::vector<GroupOnShow> grouped(const PageFrame& frame, const std::vector<const
   return shown;
 }
 
+// A hairline stands between the figure's parameters and the page's settings.
 void draw_grid(PageFrame& frame, const std::vector<Cell>& cells, const Rect& rect, int columns, float gap) {
   const float width = (rect.width() - px(gap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   for (int i = 0; i < static_cast<int>(cells.size()); ++i) {
     const auto& [of, spec] = cells[static_cast<std::size_t>(i)];
     const float x = std::round(rect.x0 + static_cast<float>(i % columns) * (width + px(gap)));
     const float y = rect.y0 + static_cast<float>(i / columns) * px(kCellHeight + kCellGap);
+    if (i > 0 && of != cells[static_cast<std::size_t>(i - 1)].of) {
+      if (i % columns > 0)
+        vertical_line(x - px(gap) / 2, y, y + px(kCellHeight), theme().hairline);
+      else
+        horizontal_line(rect.x0, rect.x1, y - px(kCellGap) / 2, theme().hairline);
+    }
     draw_param(frame, of, *spec, {x, y, std::round(x + width), y + px(kCellHeight)});
   }
 }
