@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/combinations.h"
+#include "demos/predict/time/bound_times.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -25,6 +26,11 @@ CardLimit card_limit(const View& view, const record::Params& train_step) {
   const record::Bytes set = train_step.has("cap") ? train_step.integer("cap") : 0;
   const record::Bytes memory = set > 0 ? set : kUsualCard;
   return {short_bytes(memory), memory};
+}
+
+const predict::Card& timed_card(const View& view) {
+  const predict::Card* const card = view.card ? card_named(view.card->name) : nullptr;
+  return card != nullptr && card->bf16 && card->bandwidth ? *card : *predict::bound_card();
 }
 
 std::string card_label(const CardLimit& card, const ShownUnit& unit) {

@@ -19,6 +19,10 @@ inline constexpr record::Bytes kUsualCard = 24 * record::kGiB;
 // The view's card, else the limit in `train_step`, else 24 GiB. Only the view's card counts process bytes.
 CardLimit card_limit(const View& view, const record::Params& train_step);
 
+// The card of the table that times are computed for: the view's if its bf16 peak and bandwidth are known, else the card
+// of most stored runs.
+const predict::Card& timed_card(const View& view);
+
 // Names the card's line: "GeForce RTX 4090", or a size in the chart's unit, "24 GiB card".
 std::string card_label(const CardLimit& card, const ShownUnit& unit);
 

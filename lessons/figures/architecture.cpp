@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/schemas.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/info/block_model.h"
 #include "demos/llama/architecture.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
@@ -27,38 +28,27 @@ constexpr std::array<record::Choice, llama::kNumBlocks + 1> kBlockChoices{{{"emb
                                                                            {"head", "Output head"},
                                                                            {"all", "The whole model"}}};
 
-using Ways = std::array<record::Choice, 2>;
-constexpr Ways kPositions{{{"on", "RoPE"}, {"off", "learned positions"}}},
-    kNorms{{{"on", "RMSNorm"}, {"off", "LayerNorm"}}}, kMlps{{{"on", "SwiGLU"}, {"off", "GELU"}}},
-    kDropouts{{{"on", "no dropout"}, {"off", "dropout"}}}, kHeads{{{"on", "5, shared"}, {"off", "25"}}};
-
 constexpr std::array kArchitectureSchema{
     experiments::choice("block", "Block", "Block whose numbers the table shows; you can also click one", kBlockChoices,
                         "all"),
-    switch_param("rope", "GPT-2: positions",
-                 "Change 1: queries and keys are rotated by their position, without a table", kPositions, false),
-    switch_param("rms_norm", "GPT-2: norms", "Change 2: a weight per element, without mean and bias", kNorms, false),
-    switch_param("swiglu", "GPT-2: MLP", "Change 3: a third matrix, the gate, of the same size", kMlps, false),
-    switch_param("no_dropout", "GPT-2: dropout", "Change 4: no element is set to zero at random", kDropouts, false),
-    switch_param("grouped", "GPT-2: keys, values", "Change 5: five heads share a key and a value head", kHeads, false),
 };
 constexpr std::array<std::string_view, 3> kLlamas{"llama-2-7b", "llama-3-8b", "llama-3.2-1b"};
 constexpr std::string_view kFirst = "gpt2-xl", kChangedName = "GPT-2 XL, changed";
 constexpr std::int64_t kSharing = 5;  // query heads per key and value head
 constexpr double kGiga = 1e9;
 
-// GPT-2 XL with the reader's changes, then the Llamas.
-std::vector<Architecture> models_of(const record::Params& params) {
+// GPT-2 XL with the changes of the reader's block, then the Llamas.
+std::vector<Architecture> models_of(const Architecture& block) {
   Architecture first = *llama::find_architecture(kFirst);
-  first.learned_positions = !params.on("rope");
-  first.layer_norm = !params.on("rms_norm");
-  first.gelu = !params.on("swiglu");
-  first.dropout = !params.on("no_dropout");
-  if (params.on("grouped")) first.shape.num_kv_heads /= kSharing;
-  const bool changed = std::ranges::any_of(kArchitectureSchema, [&](const auto& spec) {
-    return spec.kind == record::ParamKind::kSwitch && params.on(spec.key);
-  });
-  if (changed) first.name = kChangedName;
+  const bool shared = block.shape.num_kv_heads < block.shape.num_heads;
+  if (!block.learned_positions || !block.layer_norm || !block.gelu || !block.dropout || !block.biases || shared)
+    first.name = kChangedName;
+  first.learned_positions = block.learned_positions;
+  first.layer_norm = block.layer_norm;
+  first.gelu = block.gelu;
+  first.dropout = block.dropout;
+  first.biases = block.biases;
+  if (shared) first.shape.num_kv_heads /= kSharing;
   std::vector<Architecture> models{first};
   for (const std::string_view id : kLlamas) models.push_back(*llama::find_architecture(id));
   return models;
@@ -318,21 +308,23 @@ Table table_of(const std::vector<Architecture>& models, const record::Params& pa
   return table;
 }
 
-// The figure reads only batch and sequence.
-record::Params shown_settings(const FigureInput& input) {
-  const record::Schema schema = experiments::shape_schema().schema;
-  if (input.settings != nullptr) return *input.settings;
+// Settings of a block: the reader's or the run's, with defaults for what those of a training step lack.
+record::Params block_of(const FigureInput& input) {
+  const record::Schema schema = experiments::find_demo("block")->schema;
+  if (input.settings != nullptr) return record::Params::known_of(schema, input.settings->to_map());
   if (input.run == nullptr) return record::Params(schema);
   return record::Params::known_of(schema, input.run->recording().info().params);
 }
 
 void add_architecture_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const record::Params settings = shown_settings(input);
+  const record::Params settings = block_of(input);
   const bool hidden = input.view.hidden;
-  const std::vector<Architecture> models = models_of(params);
+  const auto block = experiments::block_model(settings);
+  if (!block) return figure.leave_empty(block.error().message);
+  const std::vector<Architecture> models = models_of(block.value());
   figure.head.provenance_line = "from the models' published configurations";
-  for (const char* key : {"batch", "seq"})
+  for (const char* key : {"batch", "seq", "positions", "norm", "mlp", "dropout", "num_kv_heads", "biases"})
     figure.head.provenance[fmt::format("setting.{}", key)] = settings.as_text(key);
   figure.add(diagram_of(models, params.text("block"), hidden));
   if (!hidden) figure.add(table_of(models, params, settings));

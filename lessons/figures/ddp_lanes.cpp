@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/schemas.h"
-#include "demos/predict/meaning.h"
 #include "demos/predict/time/overlap.h"
-#include "demos/record/find.h"
+#include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/params.h"
 #include "lessons/shown_unit.h"
+#include "lessons/sources.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
@@ -21,42 +21,19 @@ namespace {
 using predict::GradientSum;
 using predict::Overlap;
 
-constexpr std::array<record::Choice, 4> kOverlapCards{
-    {{"h200", "H200 SXM"}, {"h100", "H100 80 GB SXM"}, {"a100", "A100 80 GB SXM"}, {"rtx_4090", "GeForce RTX 4090"}}};
-constexpr std::array<record::Choice, 3> kOverlapModels{
-    {{"llama-3.2-1b", "Llama 3.2 1B"}, {"llama-3.2-3b", "Llama 3.2 3B"}, {"llama-3-8b", "Llama 3 8B"}}};
 constexpr std::array kDdpLanesSchema{
-    experiments::choice("model", "Model", "Model that each GPU trains, with gradients in 16 bits", kOverlapModels),
-    experiments::number("batch", "Batch", "sequences", "B: sequences of 1,024 tokens per micro-batch and GPU", 1, 1024,
-                        4),
-    experiments::number("accumulate", "Micro-batches", "per step",
-                        "Micro-batches whose gradients accumulate before the optimizer step", 1, 256, 4),
-    experiments::number("ranks", "GPUs", {}, "N: GPUs that train together, each on sequences of its own", 2, 1024, 4),
-    experiments::unset(
-        "one layer",
-        experiments::number("bucket", "Bucket", "MiB",
-                            "Least size of gradients that are summed together; 0: one layer's", 0, 16384, 0)),
     experiments::number("link", "Link", "GB/s",
                         "Bytes per second that a GPU sends, and receives at the same time: NVLink 4 of an H100 450, "
                         "PCIe 5.0 with 16 lanes 63, a network of 400 Gbit/s 50",
                         1, 10000, 450),
     experiments::number("latency", "Latency", "µs", "Time that each message takes besides its bytes; an assumption", 1,
                         10000, 10),
-    experiments::choice("card", "GPU", "Card whose peaks give the least time of backward", kOverlapCards, "h200"),
     experiments::unset("by the card",
                        experiments::number("layer_time", "Layer", "µs",
                                            "Backward time of one layer, such as a measured one; 0: the least time that "
                                            "the card needs",
                                            0, 1e6, 0)),
 };
-
-predict::StepSettings step_of(const record::Params& params) {
-  record::Params settings(experiments::shape_schema().schema);
-  for (const char* key : {"model", "batch", "accumulate", "ranks"})
-    (void)settings.set(key, std::string_view(params.as_text(key)));
-  (void)settings.set("bucket", params.integer("bucket") * record::kMiB);
-  return predict::step_settings(experiments::step_params(settings));
-}
 
 // "layers 12 to 15", "layers 0 to 3, embedding"
 std::string name_of(const GradientSum& sum) {
@@ -165,25 +142,22 @@ std::optional<predict::BackwardTimes> times_of(const predict::StepSettings& step
   return predict::BackwardTimes{.head = factor * times->head, .layer = factor * times->layer};
 }
 
-const predict::Card& card_of(const record::Params& params) {
-  const std::string_view name = record::label_of(*record::find_spec(kDdpLanesSchema, "card"), params.text("card"));
-  return *record::find_in(predict::cards(), name, &predict::Card::name);
-}
-
-std::string overlap_line(const record::Params& params) {
-  std::string line = fmt::format("{}, {} × {}", record::label_of(kDdpLanesSchema.front(), params.text("model")),
-                                 params.integer("ranks"), card_of(params).name);
-  line += fmt::format(", batch {}, 1,024 tokens, mixed precision", params.integer("batch"));
-  if (const std::int64_t m = params.integer("accumulate"); m > 1) line += fmt::format(", {} micro-batches", m);
-  if (const std::int64_t bucket = params.integer("bucket"); bucket > 0) line += fmt::format(", {} MiB buckets", bucket);
-  return line + fmt::format(", {} GB/s each way", params.integer("link"));
+// Says why there are no sums to draw; empty if there are.
+std::string why_no_sums(const predict::ParallelSettings& parallel) {
+  if (parallel.ranks < 2) return "One GPU has nothing to sum: set GPUs to 2 or more.";
+  if (parallel.zero != predict::Zero::kOff) return "This figure shows data parallelism: set ZeRO to off.";
+  return {};
 }
 
 void add_ddp_lanes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const predict::StepSettings step = step_of(params);
-  const predict::Card& card = card_of(params);
-  figure.head.provenance_line = overlap_line(params);
+  const record::Params settings = reader_step(input);
+  const predict::StepSettings step = predict::step_settings(settings);
+  const predict::Card& card = timed_card(input.view);
+  figure.head.provenance_line = fmt::format("{}; {} × {}, {} GB/s each way", settings_line(run_with(settings)),
+                                            step.parallel.ranks, card.name, params.integer("link"));
+  add_settings(figure.head, settings);
+  if (const std::string why = why_no_sums(step.parallel); !why.empty()) return figure.leave_empty(why);
   const auto times = times_of(step, card, params.integer("layer_time"));
   if (!times) return figure.leave_empty(fmt::format("The {} has no peak for this number format.", card.name));
   const predict::Link link{.bandwidth = 1e9 * static_cast<double>(params.integer("link")),
@@ -210,7 +184,8 @@ constinit const Figure kDdpLanes{
         "One GPU's backward pass by layer, the sums of gradients on its link while it runs, and the part of them "
         "that it cannot hide",
     .schema = kDdpLanesSchema,
-    .basis = Basis::kParameters,
+    .basis = Basis::kFormula,
+    .on_card = true,
     .add_panels = add_ddp_lanes_panels,
 };
 

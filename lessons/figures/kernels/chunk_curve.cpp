@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "demos/llama/architecture.h"
-#include "demos/predict/fits.h"
 #include "demos/predict/step_settings.h"
 #include "demos/predict/time/chunk_time.h"
+#include "lessons/card_limit.h"
 #include "lessons/figure.h"
 #include "lessons/measurements/bench.h"
 #include "lessons/measurements/sweep.h"
@@ -26,27 +25,7 @@ using predict::ChunkSpeeds;
 
 constexpr double kShownIn = 100.0 * record::kMiB;  // makes MiB the unit of the figure
 
-constexpr std::array<record::Choice, 6> kModels{{{"llama-3.2-1b", "Llama 3.2 1B"},
-                                                 {"llama-3-8b", "Llama 3 8B"},
-                                                 {"llama-3-70b", "Llama 3 70B"},
-                                                 {"llama-2-7b", "Llama 2 7B"},
-                                                 {"gpt2-xl", "GPT-2 XL"},
-                                                 {"settings", "as set"}}};
-constexpr std::array<record::Choice, 4> kCards{
-    {{"h200", "H200 SXM"}, {"b200", "B200 SXM"}, {"a100_80", "A100 80 GB SXM"}, {"rtx_4090", "GeForce RTX 4090"}}};
-constexpr std::array<record::Choice, 7> kTokenChoices{{{"1024", "1,024 tokens"},
-                                                       {"4096", "4,096 tokens"},
-                                                       {"8192", "8,192 tokens"},
-                                                       {"16384", "16,384 tokens"},
-                                                       {"32768", "32,768 tokens"},
-                                                       {"98304", "98,304 tokens"},
-                                                       {"settings", "as set"}}};
 constexpr std::array kChunkCurveSchema{
-    experiments::choice("model", "Model", "Model with the vocabulary V and hidden size H, in 16 bits", kModels,
-                        "llama-3.2-1b"),
-    experiments::choice("tokens", "Tokens", "B · T: tokens per batch", kTokenChoices, "8192"),
-    experiments::choice("card", "Card", "Card whose data sheet gives the peak and the bandwidth for the modeled time",
-                        kCards, "h200"),
     record::ParamSpec{.key = "reached",
                       .label = "Peak reached",
                       .unit = "%",
@@ -57,7 +36,7 @@ constexpr std::array kChunkCurveSchema{
                       .default_number = 70},
 };
 constexpr std::int64_t kFirstChunk = 32, kLastOfBytes = 4096;
-constexpr std::array<std::int64_t, 4> kTokens{1024, 4096, 8192, 98'304};
+constexpr std::array<std::int64_t, 5> kTokens{1024, 4096, 8192, 16'384, 98'304};
 
 struct ShownChunk {
   std::string model;
@@ -66,29 +45,19 @@ struct ShownChunk {
   ChunkSpeeds speeds;
 };
 
-ChunkedLoss loss_of(const record::Params& params, const predict::StepSettings& set) {
-  const std::string &model = params.text("model"), &tokens = params.text("tokens");
-  ChunkedLoss loss{.tokens = tokens == "settings" ? set.tokens() : std::stoll(tokens),
-                   .vocab = set.model.vocab_size,
-                   .hidden = set.model.hidden_size,
-                   .fp32_gradient = set.loss.fp32_weight_gradient};
-  if (const llama::Architecture* known = llama::find_architecture(model)) {
-    loss.vocab = known->shape.vocab_size;
-    loss.hidden = known->shape.hidden_size;
-  }
-  return loss;
-}
-
 ShownChunk shown_of(const FigureInput& input) {
-  const record::Params& params = *input.params;
-  ShownChunk shown{.model = std::string(record::label_of(kChunkCurveSchema[0], params.text("model"))),
-                   .loss = loss_of(params, predict::step_settings(reader_step(input))),
-                   .card = std::string(record::label_of(kChunkCurveSchema[2], params.text("card")))};
-  for (const predict::Card* const card : predict::find_cards(shown.card))
-    if (card->bf16 && card->bandwidth)
-      shown.speeds = {.flops = *card->bf16 * static_cast<double>(params.integer("reached")) / 100,
-                      .bandwidth = *card->bandwidth};
-  return shown;
+  const record::Params settings = reader_step(input);
+  const predict::StepSettings step = predict::step_settings(settings);
+  const predict::Card& card = timed_card(input.view);
+  const auto reached = static_cast<double>(input.params->integer("reached"));
+  return {
+      .model = std::string(record::label_of(*record::find_spec(settings.schema(), "model"), settings.text("model"))),
+      .loss = {.tokens = step.tokens(),
+               .vocab = step.model.vocab_size,
+               .hidden = step.model.hidden_size,
+               .fp32_gradient = step.loss.fp32_weight_gradient},
+      .card = card.name,
+      .speeds = {.flops = *card.bf16 * reached / 100, .bandwidth = *card.bandwidth}};
 }
 
 // 32, 64, 128 … and all tokens.
@@ -223,7 +192,7 @@ void add_chunk_curve_panels(FigureData& figure, const FigureInput& input) {
   const bool hidden = input.view.hidden;
   figure.head.provenance["time"] = "modeled: see the page";
   figure.head.provenance_line =
-      fmt::format("{}, V = {}, H = {}, {} tokens", shown.model, record::format_count(shown.loss.vocab),
+      fmt::format("{}, V = {}, H = {}, {} tokens, 16 bits", shown.model, record::format_count(shown.loss.vocab),
                   record::format_count(shown.loss.hidden), record::format_count(shown.loss.tokens));
   figure.add(bytes_over(shown, hidden));
   figure.add(time_over(shown, hidden));
@@ -241,6 +210,7 @@ constinit const Figure kChunkCurve{
     .caption = "Bytes by closed form, modeled time, and the chunk that Liger's rule chooses",
     .schema = kChunkCurveSchema,
     .basis = Basis::kFormula,
+    .on_card = true,
     .add_panels = add_chunk_curve_panels,
 };
 

@@ -24,12 +24,14 @@ const Architecture& model(std::string_view id) {
   return *found;
 }
 
-lessons::FigureData build_architecture(std::initializer_list<const char*> settings, lessons::View view = {}) {
+// Each assignment is the figure's or the block's.
+lessons::FigureData build_architecture(std::initializer_list<const char*> assignments, lessons::View view = {}) {
   const lessons::Figure* figure = lessons::find_figure("architecture");
   REQUIRE(figure != nullptr);
-  record::Params params(figure->schema);
-  for (const char* each : settings) REQUIRE(params.set_assignment(each).ok());
-  return figure->build({.params = &params, .view = view});
+  record::Params params(figure->schema), settings(experiments::find_demo("block")->schema);
+  for (const char* each : assignments)
+    REQUIRE((params.set_assignment(each).ok() || settings.set_assignment(each).ok()));
+  return figure->build({.params = &params, .settings = &settings, .view = view});
 }
 
 record::Params settings_of(const record::Recording& run) {
@@ -118,7 +120,7 @@ TEST_CASE("what changed is marked, and five switches make a Llama of GPT-2") {
   CHECK(changed(plain, "llama-2-7b") == 6);    // RoPE, three norms, MLP, a separate head
   CHECK(changed(plain, "llama-3.2-1b") == 6);  // shared keys are new; tied head, as in GPT-2
   const lessons::FigureData all =
-      build_architecture({"rope=on", "rms_norm=on", "swiglu=on", "no_dropout=on", "grouped=on"});
+      build_architecture({"positions=rope", "norm=rms_norm", "mlp=swiglu", "dropout=off", "num_kv_heads=4"});
   CHECK(changed(all, "gpt2-xl") == 6);
   CHECK(tests::table_of(all).rows[0].name == "GPT-2 XL, changed");
 }
@@ -148,12 +150,12 @@ TEST_CASE("RoPE is inside attention, dropout after the embedding and in both bra
   CHECK(box_of(plain, "gpt2-xl.dropout1").value().y < attention.y);
   CHECK(inside(box_of(plain, "gpt2-xl.dropout2").value(), attention));
   CHECK(inside(box_of(plain, "gpt2-xl.dropout3").value(), box_of(plain, "gpt2-xl.mlp").value()));
-  CHECK(inside(box_of(build_architecture({"rope=on"}), "gpt2-xl.positions").value(), attention));
-  CHECK_FALSE(box_of(build_architecture({"no_dropout=on"}), "gpt2-xl.dropout1"));
+  CHECK(inside(box_of(build_architecture({"positions=rope"}), "gpt2-xl.positions").value(), attention));
+  CHECK_FALSE(box_of(build_architecture({"dropout=off"}), "gpt2-xl.dropout1"));
 }
 
 TEST_CASE("the residual stream runs past the layer from the embedding to the final norm, and blocks add to it") {
-  const lessons::FigureData figure = build_architecture({"rope=on", "no_dropout=on"});
+  const lessons::FigureData figure = build_architecture({"positions=rope", "dropout=off"});
   const lessons::Diagram& diagram = tests::panel_in<lessons::Diagram>(figure);
   const auto sums = [](const lessons::FigureData& each, std::string_view model) {
     return std::ranges::count(tests::panel_in<lessons::Diagram>(each).boxes, std::string(model) + ".sum",
@@ -176,7 +178,7 @@ TEST_CASE("the residual stream runs past the layer from the embedding to the fin
       CHECK(diagram.boxes[stream[i].to].x + diagram.boxes[stream[i].to].width < box("attention").x);
     }
   }
-  CHECK(sums(build_architecture({"no_dropout=on"}), "gpt2-xl") == 3);  // plus the learned positions
+  CHECK(sums(build_architecture({"dropout=off"}), "gpt2-xl") == 3);  // plus the learned positions
 }
 
 TEST_CASE("the table has the chosen block of each model, and nothing while it is asked about") {

@@ -14,13 +14,16 @@ using namespace headroom::lessons;
 
 namespace {
 
+// The settings are 8 × 1,024 tokens of the 1B, changed by `assignments`.
 FigureData built_chunk(std::initializer_list<const char*> assignments, const record::Ledger* run = nullptr,
-                       View view = {}, const record::Params* settings = nullptr) {
+                       View view = {}) {
   const Figure* figure = find_figure("chunk_curve");
   REQUIRE(figure != nullptr);
-  record::Params params(figure->schema);
-  for (const char* each : assignments) REQUIRE(params.set_assignment(each).ok());
-  return figure->build({.run = run, .params = &params, .settings = settings, .view = view});
+  record::Params settings(experiments::training_step().schema);
+  for (const char* each : {"model=llama-3.2-1b", "batch=8", "seq=1024", "loss=flce"})
+    REQUIRE(settings.set_assignment(each).ok());
+  for (const char* each : assignments) REQUIRE(settings.set_assignment(each).ok());
+  return figure->build({.run = run, .settings = &settings, .view = view});
 }
 
 predict::ChunkedLoss llama_1b(std::int64_t tokens) { return {.tokens = tokens, .vocab = 128'256, .hidden = 2048}; }
@@ -70,15 +73,20 @@ TEST_CASE("the figure marks the rule's chunk and lists it by tokens") {
   CHECK(logits.points[4].x == 256);
   CHECK(logits.points[4].y == 65'667'072);
   const Table& table = tests::table_of(figure);
-  REQUIRE(table.rows.size() == 4);
+  REQUIRE(table.rows.size() == 5);
   CHECK(table.rows[2].cells == std::vector<std::string>{"256", "32", "1.96"});
-  CHECK(table.rows[3].cells == std::vector<std::string>{"2,048", "48", "1.30"});
-  record::Params settings(experiments::training_step().schema);
-  for (const char* each : {"batch=4", "seq=5000", "loss=flce", "weight_gradient=fp32"})
-    REQUIRE(settings.set_assignment(each).ok());
-  const FigureData other = built_chunk({"tokens=settings", "model=llama-2-7b"}, nullptr, {}, &settings);
-  CHECK(tests::table_of(other).rows[3].name == "20,000");
-  CHECK(tests::charts_of(other)[0]->series[0].points[0].y == 20'000.0 * 4096 * 2 + 32'000.0 * 4096 * 4);
+  CHECK(table.rows[4].cells == std::vector<std::string>{"2,048", "48", "1.30"});
+}
+
+TEST_CASE("the chunks are of the settings' model and tokens, and the time is of the chosen card") {
+  const FigureData other = built_chunk({"model=llama-3-8b", "batch=4", "seq=5000", "weight_gradient=fp32"});
+  CHECK(tests::table_of(other).rows[4].name == "20,000");
+  CHECK(tests::charts_of(other)[0]->series[0].points[0].y == 20'000.0 * 4096 * 2 + 128'256.0 * 4096 * 4);
+  CHECK(tests::charts_of(other)[1]->series[0].label == "model, H200 SXM");
+  const View on_4090{.card = CardLimit{.name = "GeForce RTX 4090", .memory = 24 * record::kGiB}};
+  CHECK(tests::charts_of(built_chunk({}, nullptr, on_4090))[1]->series[0].label == "model, GeForce RTX 4090");
+  const View limit{.card = CardLimit{.name = "24 GiB", .memory = 24 * record::kGiB}};  // has no peak
+  CHECK(tests::charts_of(built_chunk({}, nullptr, limit))[1]->series[0].label == "model, H200 SXM");
 }
 
 TEST_CASE("while the question is open neither rule nor table is there") {

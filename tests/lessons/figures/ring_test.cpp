@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "demos/predict/forms/ring.h"
 #include "demos/record/ledger.h"
 #include "lessons/figure.h"
@@ -28,6 +29,17 @@ FigureData build(std::string_view id, std::initializer_list<const char*> setting
   record::Params params(figure->schema);
   for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
   return figure->build({.run = run, .params = &params, .view = {.hidden = hidden}});
+}
+
+// Each assignment is the figure's or the step's: the 1B in mixed precision on four GPUs, in four micro-batches.
+FigureData build_ddp(std::initializer_list<const char*> assignments, bool hidden = false) {
+  const Figure* const figure = find_figure("ddp_lanes");
+  REQUIRE(figure != nullptr);
+  record::Params params(figure->schema), settings(experiments::shape_schema().schema);
+  for (const char* each : {"ranks=4", "accumulate=4"}) REQUIRE(settings.set_assignment(each).ok());
+  for (const char* each : assignments)
+    REQUIRE((params.set_assignment(each).ok() || settings.set_assignment(each).ok()));
+  return figure->build({.params = &params, .settings = &settings, .view = {.hidden = hidden}});
 }
 
 Words cells(const FigureData& figure, std::size_t row) { return tests::table_of(figure).rows.at(row).cells; }
@@ -169,7 +181,7 @@ TEST_CASE("the second question of the ring draws ranks and bytes") {
 }
 
 TEST_CASE("backward hides the sums of layers, but not the embedding's") {
-  const FigureData figure = build("ddp_lanes", {});
+  const FigureData figure = build_ddp({});
   const std::vector<Lane>& lanes = tests::lanes_of(figure);
   REQUIRE(lanes.size() == 3);
   CHECK(lanes[0].boxes.size() == 17);  // the head and 16 layers
@@ -184,10 +196,12 @@ TEST_CASE("backward hides the sums of layers, but not the embedding's") {
   CHECK(cells(figure, 0).front() == "3.45 GiB");
   CHECK(cells(figure, 1).front() == "13.81 GiB");
   CHECK(cells(figure, 2).front() == "3.45 GiB");
-  const FigureData slow = build("ddp_lanes", {"link=50"});
+  const FigureData slow = build_ddp({"link=50"});
   CHECK(tests::lanes_of(slow)[0].boxes[3].begin > tests::lanes_of(slow)[0].boxes[2].end);  // backward waits
-  const FigureData buckets = build("ddp_lanes", {"bucket=400"});
+  const FigureData buckets = build_ddp({"bucket=400MiB"});
   CHECK(labels(tests::lanes_of(buckets)[1]) == Words{"12–15", "8–11", "4–7", "0–3", "emb."});
-  CHECK(tests::table_of(build("ddp_lanes", {}, nullptr, true)).rows.empty());
-  CHECK(tests::table_of(build("ddp_lanes", {"accumulate=1"})).rows.size() == 2);
+  CHECK(tests::table_of(build_ddp({}, true)).rows.empty());
+  CHECK(tests::table_of(build_ddp({"accumulate=1"})).rows.size() == 2);
+  CHECK_THAT(build_ddp({"ranks=1"}).head.empty_reason, ContainsSubstring("set GPUs to 2"));
+  CHECK_THAT(build_ddp({"zero=3"}).head.empty_reason, ContainsSubstring("set ZeRO to off"));
 }
