@@ -33,7 +33,7 @@ constexpr record::ParamSpec switch_param(std::string_view key, std::string_view 
 
 // Figures of a run with this parameter show that rank.
 inline constexpr record::ParamSpec kRankParam = whole_param(
-    "rank", "Rank", "Number of the rank, from 0, if the run has several; the last one if there are fewer", 0, 1023, 0);
+    "rank", "Shown rank", "Number of the rank, from 0, if the run has several; the last one if there are fewer", 0, 1023, 0);
 
 constexpr record::ParamSpec frame_param(double default_number) {
   return whole_param(kFrameKey, "Step", "Number of the step that is shown, from 1; the last one if there are fewer", 1,

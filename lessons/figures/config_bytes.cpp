@@ -56,7 +56,7 @@ constexpr std::array kConfigBytesSchema{
     experiments::choice("table", "Table", "What is listed: number formats, or what each line of the file is worth",
                         kConfigTables),
     experiments::number("parameters", "Parameters", {}, "P: number of trained parameters", 1e6, 1e12, 1.5e9),
-    experiments::unset("as in the file", experiments::number("gpus", "GPUs", {},
+    experiments::unset("as in the file", experiments::number("gpus", "Launched on", "GPUs",
                                                              "N: GPUs that train together; 0: as in the file, else "
                                                              "one",
                                                              0, 1024, 0)),

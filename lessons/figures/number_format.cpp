@@ -25,8 +25,8 @@ constexpr std::array<record::Choice, 3> kRoundings{
     {{"nearest", "to nearest"}, {"toward_zero", "toward zero"}, {"stochastic", "stochastically"}}};
 constexpr std::array kNumberFormatSchema{
     experiments::choice("format", "Format", "Format that stores the value", kFormats, "bf16"),
-    experiments::choice("round", "Rounding", "Neighbor that replaces a value that the format cannot represent",
-                        kRoundings, "nearest"),
+    experiments::choice("round", "Round", "Neighbor that replaces a value that the format cannot represent", kRoundings,
+                        "nearest"),
     real_param("value", "Value", "Value to store; clicking a bit flips it and changes the value", -kMostValue,
                kMostValue, 1),
 };

@@ -25,8 +25,8 @@ constexpr record::ParamSpec gigabytes(record::ParamSpec spec) {
   return spec;
 }
 constexpr std::array kRingBytesSchema{
-    experiments::number("ranks", "GPUs", {}, "N: GPUs that sum their buffers", 2, 1024, 4),
-    gigabytes(experiments::real("buffer", "Buffer",
+    experiments::number("gpus", "GPUs", {}, "N: GPUs that sum their buffers", 2, 1024, 4),
+    gigabytes(experiments::real("buffer", "Summed bytes",
                                 "Bytes that each GPU has and wants the sum of, in 10⁹ bytes: 15 GB are the 16-bit "
                                 "gradients of 7.5 billion parameters",
                                 0.001, 1000, 15)),
@@ -125,7 +125,7 @@ Table table_of(const Sum& sum, int ranks, const ShownUnit& unit) {
 
 void add_ring_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const auto ranks = static_cast<int>(params.integer("ranks"));
+  const auto ranks = static_cast<int>(params.integer("gpus"));
   const Sum sum{.buffer = std::llround(kGigabyte * params.real("buffer")),
                 .link = {.bandwidth = kGigabyte * static_cast<double>(params.integer("link")),
                          .latency = 1e-6 * static_cast<double>(params.integer("latency"))}};

@@ -21,8 +21,8 @@ namespace {
 constexpr std::array kRoundingWalkSchema{
     experiments::real("weight", "Weight", "Value before the first update", 1e-3, 1e3, 1),
     experiments::real("update", "Update", "Update that each step adds", 1e-7, 1, 1e-3),
-    experiments::number("steps", "Steps", {}, "Number of updates", 1, 10'000, 1'000),
-    whole_param("seed", "Seed", "Seed of the random numbers of stochastic rounding", 0, 999'999, 0),
+    experiments::number("updates", "Updates", {}, "Number of updates", 1, 10'000, 1'000),
+    whole_param("draw", "Draw", "Seed of the random numbers of stochastic rounding", 0, 999'999, 0),
 };
 
 // The optimizers here compute the sum in fp32, then round it to the weight's format.
@@ -55,11 +55,11 @@ std::array<Walk, 4> walks_of(const record::Params& params) {
   single.weights = {fp32(weight)};
   for (Walk* each : {&nearest, &random, &copy}) each->weights = {bf16(weight)};
   const NumberFormat& format = number_format("bf16");
-  for (int step = 0; step < params.integer("steps"); ++step) {
+  for (int step = 0; step < params.integer("updates"); ++step) {
     single.weights.push_back(fp32(single.end() + update));
     nearest.weights.push_back(bf16(fp32(nearest.end() + update)));
     random.weights.push_back(
-        rounded(format, fp32(random.end() + update), Rounding::kStochastic, random_at(params.integer("seed"), step)));
+        rounded(format, fp32(random.end() + update), Rounding::kStochastic, random_at(params.integer("draw"), step)));
     copy.weights.push_back(bf16(single.end()));
   }
   return walks;
@@ -70,7 +70,7 @@ std::array<Walk, 4> walks_of(const record::Params& params) {
 double spread_of(const record::Params& params) {
   const double weight = params.real("weight"), update = params.real("update");
   double variance = 0;
-  for (int step = 0; step < params.integer("steps"); ++step) {
+  for (int step = 0; step < params.integer("updates"); ++step) {
     const double spacing = spacing_at(number_format("bf16"), weight + step * update);
     const double part = update / spacing, q = part - std::floor(part);
     variance += q * (1 - q) * spacing * spacing;
@@ -86,22 +86,22 @@ ChartSeries walk_series(const Walk& walk) {
     const double y = walk.weights[i];
     series.points.push_back(exact_point(static_cast<double>(i), y));
     if (i % (10 * every) == 0 || i == last)
-      series.points.back().tip = fmt::format("{}, after {} steps: {}", walk.label,
+      series.points.back().tip = fmt::format("{}, after {} updates: {}", walk.label,
                                              record::format_count(static_cast<std::int64_t>(i)), number_text(y, 6));
   }
   return series;
 }
 
-void fit(Chart& chart, double steps) {
+void fit(Chart& chart, double updates) {
   const auto [low, high] = range_of(chart.series, &ChartPoint::y);
   const double room = std::max(0.08 * (high - low), 0.004 * high);
-  chart.x = number_axis(0, 1.25 * steps, "steps");
+  chart.x = number_axis(0, 1.25 * updates, "updates");
   chart.y = number_axis(low - room, high + room, "weight");
 }
 
 Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
-  const double exact = params.real("weight") + static_cast<double>(params.integer("steps")) * params.real("update");
-  Table table{.head = fmt::format("After {} steps", record::format_count(params.integer("steps"))),
+  const double exact = params.real("weight") + static_cast<double>(params.integer("updates")) * params.real("update");
+  Table table{.head = fmt::format("After {} updates", record::format_count(params.integer("updates"))),
               .columns = {"per weight", "the weight", "off from the exact sum"}};
   for (const Walk& walk : walks) {
     const double off = walk.end() - exact;
@@ -123,15 +123,15 @@ Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
 void add_rounding_walk_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const std::array<Walk, 4> walks = walks_of(params);
-  const auto steps = static_cast<double>(params.integer("steps"));
+  const auto updates = static_cast<double>(params.integer("updates"));
   figure.head.provenance_line =
-      fmt::format("{} + {} × {}", number_text(params.real("weight")), record::format_count(params.integer("steps")),
+      fmt::format("{} + {} × {}", number_text(params.real("weight")), record::format_count(params.integer("updates")),
                   number_text(params.real("update")));
   Chart chart;
   // Names are placed in this order, the wandering line's first.
   for (const std::size_t i : {2U, 0U, 1U, 3U})
     if (i == 0 || !input.view.hidden) chart.series.push_back(walk_series(walks[i]));
-  fit(chart, steps);
+  fit(chart, updates);
   figure.add(std::move(chart));
   if (!input.view.hidden) figure.add(ends(walks, params));
 }

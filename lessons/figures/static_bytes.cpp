@@ -31,9 +31,9 @@ constexpr std::array<Scheme, 3> kSchemes{{{"mixed precision", "mixed", Precision
 constexpr std::string_view kSequenceOf = "gpt2-xl";
 constexpr std::array kStaticBytesSchema{
     experiments::number("parameters", "Parameters", {}, "P: number of trained parameters", 1e6, 1e12, 1.5e9),
-    experiments::choice("optimizer", "Optimizer", "Optimizer, by the state that it keeps per parameter between steps",
+    experiments::choice("state_of", "State of", "Optimizer, by the state that it keeps per parameter between steps",
                         predict::kChoicesOf<predict::kKeptStates>, "adamw"),
-    whole_param("sequence", "Sequence",
+    whole_param("tokens", "Tokens",
                 "Tokens of one sequence of GPT-2 XL; its activations, with stored scores, are in memory at the loss", 0,
                 8192, 1024),
 };
@@ -65,7 +65,7 @@ constexpr std::array<StaticPart, 5> kStaticParts{
 // Each scheme at the loss and at the end of backward.
 std::vector<Stack> stacks_of(const record::Params& params) {
   const llama::Config& model = llama::find_architecture(kSequenceOf)->shape;
-  const KeptState state = predict::meaning(params, "optimizer", predict::kKeptStates);
+  const KeptState state = predict::meaning(params, "state_of", predict::kKeptStates);
   std::vector<Stack> stacks;
   for (std::size_t i = 0; i < kSchemes.size(); ++i) {
     const Precision precision = kSchemes[i].precision;
@@ -74,7 +74,7 @@ std::vector<Stack> stacks_of(const record::Params& params) {
     without_gradients.gradients = 0;
     stacks.push_back(
         {i, true, without_gradients,
-         llama::bytes_with_scores(model, 1, params.integer("sequence"), precision == Precision::kFp32 ? 4 : 2)});
+         llama::bytes_with_scores(model, 1, params.integer("tokens"), precision == Precision::kFp32 ? 4 : 2)});
     stacks.push_back({i, false, all});
   }
   return stacks;
@@ -120,7 +120,7 @@ Chart chart_of(const std::vector<Stack>& stacks, const CardLimit& card) {
 
 Table sums_of(const std::vector<Stack>& stacks, const record::Params& params, record::Bytes card) {
   const auto parameters = static_cast<double>(params.integer("parameters"));
-  const std::int64_t tokens = params.integer("sequence");
+  const std::int64_t tokens = params.integer("tokens");
   const ShownUnit unit = unit_of(stacks, card);
   Table table{.head = "Per parameter and in total",
               .columns = {"per parameter", "end of backward", "at the loss", "of the card"}};
@@ -144,7 +144,7 @@ void add_static_bytes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const CardLimit card = card_limit(input.view, record::Params());
   figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(params.integer("parameters")),
-                                            record::label_of(kStaticBytesSchema[1], params.text("optimizer")));
+                                            record::label_of(kStaticBytesSchema[1], params.text("state_of")));
   if (input.view.hidden) return figure.leave_empty(kIsAnswer);
   const std::vector<Stack> stacks = stacks_of(params);
   figure.add(chart_of(stacks, card));

@@ -19,7 +19,7 @@ inline constexpr std::array<record::Choice, 3> kBenchPasses{
     {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
 
 constexpr record::ParamSpec bench_panel(std::string_view help, std::span<const record::Choice> panels) {
-  return experiments::choice("panel", "Kernel", help, panels);
+  return experiments::choice("bars_of", "Bars of", help, panels);
 }
 
 constexpr record::ParamSpec bench_pass(std::string_view help, std::string_view default_text,

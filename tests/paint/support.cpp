@@ -67,7 +67,7 @@ void add_closed_forms(std::vector<Sample>& all) {
     all.push_back({name, figure.build({.params = &params, .settings = of_step.empty() ? nullptr : &step})});
   };
   add("static_bytes", {});
-  add("static_bytes", {"parameters=1000000000000", "optimizer=sgd"});
+  add("static_bytes", {"parameters=1000000000000", "state_of=sgd"});
   add("zero_bars", {});
   add("zero_bars", {"parameters=1000000000000", "precision=fp32", "ranks=1024", "zero_group=8", "accumulate=256"});
   for (const char* config : {"config=gpt2_xl_zero3", "config=blenderbot_zero2", "config=fsdp_mixed"})

@@ -44,7 +44,7 @@ void add_bench_memory_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
-  auto rows = rows_of(recording, params.text("panel"), params.text("pass"), main_timing(recording));
+  auto rows = rows_of(recording, params.text("bars_of"), params.text("pass"), main_timing(recording));
   auto fused = rows;
   std::erase_if(fused, [](const Measurement* row) { return kind_of(row->variant) != SeriesKind::kFused; });
   if (input.view.hidden) rows = fused;
@@ -54,9 +54,9 @@ void add_bench_memory_panels(FigureData& figure, const FigureInput& input) {
   units.memory = byte_unit(high);
   Chart chart = chart_by_shape(rows, units, &memory_of, &memory_text);
   if (chart.series.empty())
-    return figure.leave_empty("This run did not measure the memory of " + panel_title(params.text("panel")) + ".");
-  chart.title = panel_title(params.text("panel"));
-  chart.asked = params.text("panel") == "rms_norm" && params.text("pass") == "full";
+    return figure.leave_empty("This run did not measure the memory of " + panel_title(params.text("bars_of")) + ".");
+  chart.title = panel_title(params.text("bars_of"));
+  chart.asked = params.text("bars_of") == "rms_norm" && params.text("pass") == "full";
   chart.bars = true;
   chart.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(std::max(high, 1.0) * 1.1), .shown = units.memory};
   for (ChartSeries& series : chart.series)

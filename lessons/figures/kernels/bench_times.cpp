@@ -42,7 +42,7 @@ void add_bench_times_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   const std::string& pass = params.text("pass");
   const std::string timing = params.text("timing") == "device" ? main_timing(recording) : params.text("timing");
-  std::vector<std::string> panels{params.text("panel")};
+  std::vector<std::string> panels{params.text("bars_of")};
   if (panels.front() == "all") {
     panels.clear();
     for (const record::Choice& choice : kTimePanels) panels.emplace_back(choice.key);

@@ -21,9 +21,9 @@ namespace {
 constexpr std::int64_t kPublishedSeq = 512;
 constexpr std::array kPublished8bSchema{
     whole_param("copies", "Copies", "fp32 tensors of logits in memory at once", 0, 5, 3),
-    whole_param("seq", "Sequence length", "Tokens per sequence of the closed form; the published points have 512", 128,
-                2048, kPublishedSeq),
-    whole_param("batch", "Batch", "Largest batch that the line reaches", 64, 256, 80),
+    whole_param("tokens", "Tokens per sequence",
+                "Tokens per sequence of the closed form; the published points have 512", 128, 2048, kPublishedSeq),
+    whole_param("reach", "Line to batch", "Largest batch that the line reaches", 64, 256, 80),
 };
 
 struct Way {
@@ -45,7 +45,7 @@ const llama::Architecture& model() { return *llama::find_architecture("llama-3-8
 
 // Bytes of one sequence: logits alive at once, and one kept input per layer.
 record::Bytes per_sequence(const record::Params& params) {
-  const std::int64_t seq = params.integer("seq");
+  const std::int64_t seq = params.integer("tokens");
   return predict::needle_bytes(model().shape, params.integer("copies"), seq) +
          predict::kept_inputs_bytes(model().shape, seq);
 }
@@ -77,7 +77,7 @@ Chart chart_of(std::string title, const record::Params& params, bool speeds, boo
   Chart chart;
   chart.title = std::move(title);
   chart.joined = false;
-  chart.x = number_axis(0, 1.03 * static_cast<double>(params.integer("batch")),
+  chart.x = number_axis(0, 1.03 * static_cast<double>(params.integer("reach")),
                         fmt::format("batch, {} tokens each", kPublishedSeq));
   chart.y = {.unit = AxisUnit::kNumber, .name = speeds ? "tokens/s" : std::string(kUnit.name)};
   for (const Way& way : kWays)
@@ -89,7 +89,7 @@ Chart chart_of(std::string title, const record::Params& params, bool speeds, boo
 void add_line(Chart& memory, const record::Params& params) {
   const LineFit line = closed_line(params);
   ChartReference drawn{.label = bytes_text(static_cast<record::Bytes>(line.slope), kUnit, 1) + " per sequence",
-                       .x = {std::max(0.0, -line.at_zero / line.slope), static_cast<double>(params.integer("batch"))}};
+                       .x = {std::max(0.0, -line.at_zero / line.slope), static_cast<double>(params.integer("reach"))}};
   for (const double x : drawn.x) drawn.y.push_back(std::max(0.0, line.at(x)) / kUnit.size);
   constexpr record::Bytes kCard = 80 * record::kGiB;
   memory.references.push_back(std::move(drawn));
@@ -98,7 +98,7 @@ void add_line(Chart& memory, const record::Params& params) {
 }
 
 Table slopes(const record::Params& params) {
-  const std::int64_t seq = params.integer("seq");
+  const std::int64_t seq = params.integer("tokens");
   const auto row = [](std::string name, double bytes) {
     return TableRow{.name = std::move(name), .cells = {bytes_text(static_cast<record::Bytes>(bytes), kUnit, 1)}};
   };

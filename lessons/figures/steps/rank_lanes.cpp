@@ -31,8 +31,8 @@ using record::Collective;
 using record::Recording;
 
 constexpr std::array kRankLanesSchema{
-    whole_param("rank", "Rank", "Number of the rank that is shown in detail, from 0; the last one if there are fewer",
-                0, 15, 2),
+    whole_param("rank", "Shown rank",
+                "Number of the rank that is shown in detail, from 0; the last one if there are fewer", 0, 15, 2),
     kShowParam,
     kStepParam,
 };

@@ -29,8 +29,8 @@ constexpr std::array kScaleTraceSchema{
                 4, 1),
     whole_param("largest", "Largest gradient", "Largest gradient of a typical step, as a power of two", -20, 10, 0),
     real_param("varies", "Varies by", "Standard deviation from step to step, in powers of two", 0, 4, 0.5),
-    experiments::number("steps", "Steps", {}, "Steps to simulate", 10, 4'000, 1'000),
-    whole_param("seed", "Seed", "Seed of the gradients' sizes", 0, 999'999, 0),
+    experiments::number("simulated", "Simulated steps", {}, "Steps to simulate", 10, 4'000, 1'000),
+    whole_param("draw", "Draw", "Seed of the gradients' sizes", 0, 999'999, 0),
 };
 
 // A step's scale, and whether a gradient overflowed, which skips the step.
@@ -57,7 +57,7 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
                  {.window = static_cast<int>(params.integer("window")),
                   .factor = static_cast<double>(params.integer("factor")),
                   .hysteresis = static_cast<int>(params.integer("hysteresis"))});
-  std::mt19937_64 random(static_cast<std::uint64_t>(params.integer("seed")));
+  std::mt19937_64 random(static_cast<std::uint64_t>(params.integer("draw")));
   // A sum of twelve uniform numbers, nearly normal and the same on every machine.
   const auto normal = [&] {
     double sum = -6;
@@ -65,7 +65,7 @@ std::vector<ScaledStep> simulated(const record::Params& params) {
     return sum;
   };
   std::vector<ScaledStep> steps;
-  for (std::int64_t i = 0; i < params.integer("steps"); ++i) {
+  for (std::int64_t i = 0; i < params.integer("simulated"); ++i) {
     const double largest = std::exp2(static_cast<double>(params.integer("largest")) + params.real("varies") * normal());
     const bool overflow = std::isinf(rounded(number_format("fp16"), std::min(rule.scale() * largest, 1e30)));
     steps.push_back({rule.scale(), overflow});

@@ -21,9 +21,9 @@ namespace {
 
 constexpr double kTera = 1e12, kGiga = 1e9;
 constexpr double kBarAndNumber = 115;  // percent: a whole step, and room for a number
-constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "peak: data sheet"}, {"measured", "peak: measured"}}};
+constexpr std::array<record::Choice, 2> kAgainst{{{"data_sheet", "data sheet"}, {"measured", "measured"}}};
 constexpr std::array kStepBudgetSchema{
-    experiments::choice("attention", "Attention", "Attention GEMMs that count as the model's operations",
+    experiments::choice("attention_flops", "Attention FLOPs", "Attention GEMMs that count as the model's operations",
                         predict::kChoicesOf<predict::kAttentionFlops>, "none"),
     experiments::choice(
         "against", "Peak of",
@@ -50,7 +50,7 @@ constexpr std::array<BudgetPart, 6> kBudgetParts{
 
 predict::AttentionFlops attention_of(const record::Params& params) {
   for (const auto& each : predict::kAttentionFlops)
-    if (params.text("attention") == each.choice.key) return each.meaning;
+    if (params.text("attention_flops") == each.choice.key) return each.meaning;
   return predict::AttentionFlops::kNone;
 }
 

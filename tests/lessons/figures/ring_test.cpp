@@ -149,7 +149,7 @@ TEST_CASE("a sum that a rank has not finished does not count") {
 }
 
 TEST_CASE("bytes of a ring approach twice the buffer, and a tree is faster for few bytes") {
-  const FigureData figure = build("ring_bytes", {"ranks=64"});
+  const FigureData figure = build("ring_bytes", {"gpus=64"});
   const Chart& sent = *tests::charts_of(figure).at(0);
   REQUIRE(sent.series.size() == 1);
   Words texts;
@@ -160,11 +160,11 @@ TEST_CASE("bytes of a ring approach twice the buffer, and a tree is faster for f
   CHECK(cells(figure, 0) == Words{"29.5 GB", "1.97 ×", "0.0669 s"});
   CHECK(cells(figure, 1) == Words{"90.0 GB", "6 ×", "0.400 s"});
   CHECK(cells(figure, 2) == Words{"945 GB", "63 ×", "4.20 s"});
-  const FigureData few = build("ring_bytes", {"ranks=1024", "buffer=0.01"});
+  const FigureData few = build("ring_bytes", {"gpus=1024", "buffer=0.01"});
   const Chart& times = *tests::charts_of(few).at(1);
   REQUIRE(times.series.size() == 3);
   CHECK(times.series[0].points.back().y > 10 * times.series[1].points.back().y);
-  CHECK(tests::charts_of(build("ring_bytes", {"ranks=5"})).at(0)->series.front().points.at(2).x == 5);
+  CHECK(tests::charts_of(build("ring_bytes", {"gpus=5"})).at(0)->series.front().points.at(2).x == 5);
   CHECK(build("ring_bytes", {}, nullptr, true).head.empty_reason == kIsAnswer);
 }
 

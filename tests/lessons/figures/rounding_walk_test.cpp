@@ -46,19 +46,19 @@ TEST_CASE("stochastic rounding ends at 2.00 ± 0.08 over seeds") {
   constexpr int kSeeds = 200;
   double sum = 0, squares = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
-    const double end = end_of(built_walk({"seed=" + std::to_string(seed)}), kStochastic);
+    const double end = end_of(built_walk({"draw=" + std::to_string(seed)}), kStochastic);
     sum += end, squares += end * end;
   }
   const double mean = sum / kSeeds, deviation = std::sqrt(squares / kSeeds - mean * mean);
   CHECK(std::abs(mean - 2) < 3 * 0.0825 / std::sqrt(kSeeds));
   CHECK(deviation == Approx(0.0825).epsilon(0.2));
-  CHECK(end_of(built_walk({"seed=1"}), kStochastic) != end_of(built_walk({"seed=2"}), kStochastic));
+  CHECK(end_of(built_walk({"draw=1"}), kStochastic) != end_of(built_walk({"draw=2"}), kStochastic));
 }
 
 TEST_CASE(
     "errors of rounding to nearest do not average out: a larger update walks too fast, then stops at a power of two") {
-  CHECK(end_of(built_walk({"update=0.005", "steps=100"}), kNearest) == 1 + 100 * 0.0078125);  // 1.5 is exact
-  CHECK(end_of(built_walk({"update=0.005", "steps=5000"}), kNearest) == 2);
+  CHECK(end_of(built_walk({"update=0.005", "updates=100"}), kNearest) == 1 + 100 * 0.0078125);  // 1.5 is exact
+  CHECK(end_of(built_walk({"update=0.005", "updates=5000"}), kNearest) == 2);
 }
 
 TEST_CASE("while the question is open the walk shows fp32 alone") {

@@ -147,7 +147,7 @@ TEST_CASE(
   CHECK(tests::table_of(figure).rows.at(0).cells.at(0) == "16 B");
 
   record::Params none(find_figure("static_bytes")->schema);
-  REQUIRE(none.set("sequence", "0").ok());
+  REQUIRE(none.set("tokens", "0").ok());
   const FigureData state = find_figure("static_bytes")->build({.params = &none});
   CHECK(tests::charts_of(state).at(0)->series.back().points.at(0).y == 0);
 }

@@ -60,8 +60,8 @@ TEST_CASE("times are in one chart per kernel, one place per shape, one series pe
 }
 
 TEST_CASE("another clock shows that clock's rows, and a CPU has only its own") {
-  const FigureData wall = build_bench("bench_times", tests::made_bench(), {{"timing", "wall"}, {"panel", "rope"}});
-  const FigureData cold = build_bench("bench_times", tests::made_bench(), {{"panel", "rope"}});
+  const FigureData wall = build_bench("bench_times", tests::made_bench(), {{"timing", "wall"}, {"bars_of", "rope"}});
+  const FigureData cold = build_bench("bench_times", tests::made_bench(), {{"bars_of", "rope"}});
   CHECK(tests::charts_of(wall).front()->series[0].points[0].y ==
         Approx(tests::charts_of(cold).front()->series[0].points[0].y + 20'000));
   const record::Recording cpu = tests::made_bench({.device = record::DeviceKind::kCpu});
@@ -108,7 +108,7 @@ TEST_CASE("the guess is over the kernel that was asked about, and over no other"
   const lessons::View view{.guess = 1e9, .asked = true};
   CHECK(build_bench("bench_memory", tests::made_bench(), {}, view).head.guess == 1e9);
   CHECK_FALSE(build_bench("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).head.guess);
-  CHECK_FALSE(build_bench("bench_memory", tests::made_bench(), {{"panel", "swiglu"}}, view).head.guess);
+  CHECK_FALSE(build_bench("bench_memory", tests::made_bench(), {{"bars_of", "swiglu"}}, view).head.guess);
 }
 
 TEST_CASE("the question's answer is what the eager norm takes at the widest shape") {

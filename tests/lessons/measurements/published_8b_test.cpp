@@ -40,7 +40,7 @@ TEST_CASE("each further sequence takes 879.5 MiB by the closed form, and 890.6 b
   CHECK(cell(figure, 1) == "890.6 MiB");
   CHECK(cell(figure, 2) == "228.1 MiB");
   CHECK(cell(build_published("copies=2"), 0) == "629.0 MiB");
-  CHECK(cell(build_published("seq=1024"), 0) == "1,759.0 MiB");
+  CHECK(cell(build_published("tokens=1024"), 0) == "1,759.0 MiB");
 }
 
 TEST_CASE("the line has the closed form's slope and goes through the mean of the points") {

@@ -61,7 +61,7 @@ TEST_CASE("with a hysteresis of two the first overflow leaves the scale as it wa
 
 TEST_CASE("without variation the simulated scale climbs to the limit, overflows there and comes back") {
   // Gradients of 1 overflow from a scale of 2^16 on. Exponents: 14, 15, 16 (skipped), 15 for 10 steps, 16 (skipped), …
-  const FigureData figure = built_loss_scale({"first=14", "window=10", "varies=0", "largest=0", "steps=43"});
+  const FigureData figure = built_loss_scale({"first=14", "window=10", "varies=0", "largest=0", "simulated=43"});
   REQUIRE(tests::charts_of(figure).size() == 1);
   const Chart& chart = *tests::charts_of(figure)[0];
   CHECK(chart.title == "Simulated by the rule: 3 of 43 steps skipped");
