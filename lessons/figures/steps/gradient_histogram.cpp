@@ -30,8 +30,8 @@ constexpr std::array kGradientHistogramSchema{
                                            kHistogramFormats, "fp16"),
                        "numbers", "gradients"),
     experiments::needs(
-        experiments::choice("scale", "Loss scale",
-                            "Factor on the gradients: it shifts them, but not the format's range", kScales, "1"),
+        experiments::choice("scale", "Factor", "Factor on the gradients: it shifts them, but not the format's range",
+                            kScales, "1"),
         "numbers", "gradients"),
 };
 
@@ -161,7 +161,8 @@ void add_gradient_histogram_panels(FigureData& figure, const FigureInput& input)
   const Histogram* numbers = last_of(recording, of_updates ? "updates" : "gradients");
   set_step(figure.head, numbers == nullptr ? -1 : numbers->step);
   if (numbers == nullptr)
-    return figure.leave_empty("This run did not count its gradients by size: switch \"Count by size\" on and run.");
+    return figure.leave_empty(
+        "This run did not count its gradients by size: switch \"Gradient histogram\" on and run.");
   figure.add(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"), hidden)
                         : gradients_chart(*numbers, params, hidden));
   if (input.baseline != nullptr)
