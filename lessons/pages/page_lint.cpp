@@ -1,4 +1,4 @@
-// Counts words, steps and numbers of a page.
+// Counts words, steps and numbers of a page, and compares its controls.
 #include "lessons/pages/page_lint.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
+#include "lessons/figure.h"
 #include "lessons/pages/words.h"
 
 namespace headroom::lessons {
@@ -34,6 +35,13 @@ constexpr std::array<std::string_view, 104> kVerbs{
 
 std::string without(const std::string& text, const char* pattern) {
   return std::regex_replace(text, std::regex(pattern), " ");
+}
+
+bool uses_settings(const Page& page) {
+  return !calculates(page) || std::ranges::any_of(page.figures, [](const std::string& id) {
+    const Figure* const figure = find_figure(id);
+    return figure != nullptr && follows_settings(*figure);
+  });
 }
 
 int words_in(const std::vector<Block>& blocks) {
@@ -61,6 +69,23 @@ int line_of_entry(const Document& document, std::string_view key) {
 }
 
 }  // namespace
+
+void lint_controls(const Document& document, const Page& page, Problems& problems) {
+  if (demo_or_schema(page) == nullptr || !uses_settings(page)) return;
+  const record::Params settings = settings_of(page);
+  for (const std::string& id : page.figures) {
+    const Figure* const figure = find_figure(id);
+    if (figure == nullptr) continue;
+    for (const record::ParamSpec& own : figure->schema)
+      for (const record::ParamSpec& setting : settings.schema())
+        if ((own.key == setting.key || own.label == setting.label) && settings.in_use(setting.key))
+          problems.push_back(
+              {document.file, line_of_entry(document, "figures"),
+               fmt::format("The parameter \"{}\" ({}) of {} has the name of the setting \"{}\" ({}): let "
+                           "the figure follow the setting, or rename the parameter.",
+                           own.label, own.key, id, setting.label, setting.key)});
+  }
+}
 
 int count_numbers(std::string_view markdown) {
   std::string text = without(std::string(markdown), R"(\$\$?[^$]*\$\$?|\]\([^)]*\)|\{[^}]*\})");

@@ -37,6 +37,7 @@ class Reader {
     read_front();
     for (const Part& part : document_.parts) read_part(part);
     lint_page(document_, page_, problems_);
+    lint_controls(document_, page_, problems_);
     if (page_.front.empty()) complain(1, "The page has no text.");
     if (page_.question && page_.question->because.empty()) complain(1, "The question has no block ```because.");
     return std::move(page_);

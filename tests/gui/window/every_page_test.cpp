@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "app/window/views/figure_card.h"
 #include "imgui_internal.h"  // ImGuiWindow: sizes and scrolling
 #include "imgui_te_engine.h"
 #include "tests/gui/support/page_scene.h"
@@ -64,6 +65,7 @@ enum Property : std::uint8_t {
   kTakesAnswers,
   kPinsItsBase,
   kDrawsFigures,
+  kHasOneControlEach,
   kOffersRuns,
   kWritesFigures,
   kShowsSteps,
@@ -107,6 +109,18 @@ std::string draws_figure(const Visit& visit, const std::string& id) {
   if (figure.panels.empty()) return id + " has no panels";
   const bool drawn = !visit.actor.app.view().figure().scene().items.empty();
   return drawn || has_editor(visit.page) ? "" : id + " is not drawn";  // an editor covers its page's figure
+}
+
+// The figure's parameters on show share neither key nor label with the page's settings beside them.
+std::string has_one_control_each(const Visit& visit) {
+  const app::page::PageModel& page = visit.actor.page();
+  const lessons::Figure& figure = page.figures().shown();
+  if (lessons::calculates(visit.page) && !lessons::follows_settings(figure)) return {};
+  for (const record::ParamSpec* own : app::window::figure_params(page))
+    for (const record::ParamSpec& setting : page.settings().schema())
+      if ((own->key == setting.key || own->label == setting.label) && page.settings().in_use(setting.key))
+        return fmt::format("{} and the page both have {}", figure.id, own->label);
+  return {};
 }
 
 std::string offers_runs(const Visit& visit) {
@@ -296,6 +310,7 @@ class Walk {
     for (std::size_t i = 0; i < figures.size(); ++i) {
       const std::string& figure = figures[(first + i) % figures.size()];
       check(visit, kDrawsFigures, draws_figure(visit, figure));
+      check(visit, kHasOneControlEach, has_one_control_each(visit));
       picture(visit, figure);
       if (visit.look.reader == Reader::kThorough) {
         if (!has_editor(visit.page)) check(visit, kOffersRuns, offers_runs(visit));
@@ -357,6 +372,8 @@ TEST_CASE("every question takes a right and a wrong answer, with different repli
 TEST_CASE("every page with a base pins it as A after the answer", "[gui][walk]") { expect(kPinsItsBase); }
 
 TEST_CASE("every figure of every page is drawn from shipped recordings", "[gui][walk]") { expect(kDrawsFigures); }
+
+TEST_CASE("no two controls beside a figure have one name", "[gui][walk]") { expect(kHasOneControlEach); }
 
 TEST_CASE("every shipped run of a page can be chosen by name from each figure in the smallest window", "[gui][walk]") {
   expect(kOffersRuns);

@@ -76,6 +76,19 @@ record::Params settings_with(const char* model, const char* precision) {
 
 }  // namespace
 
+TEST_CASE("a figure's parameter with the name of a setting in use is a problem", "[pages]") {
+  const auto problems_with = [](const char* figures) {
+    return read_format(changed(kFront + kWords + kQuestion + kSecond, "figures: static_bytes", figures)).problems;
+  };
+  CHECK(problems_with("figures: static_bytes").empty());
+  CHECK(problems_with("figures: zero_bars").empty());  // no figure shows the settings
+  const Problems problems = problems_with("figures: zero_bars formula_table");
+  REQUIRE(problems.size() == 4);  // precision, optimizer, GPUs, micro-batches
+  CHECK(problems[0].text() ==
+        "p.md:7: The parameter \"Precision\" (precision) of zero_bars has the name of the setting \"Precision\" "
+        "(precision): let the figure follow the setting, or rename the parameter.");
+}
+
 TEST_CASE("a page says its goal, its minutes, and what a presenter needs", "[pages]") {
   const Page page = page_of(kFront + kWords + "```notes\nAsk **twice**.\n```\n");
   CHECK(page.lesson.goal == "Say what a model takes.");
