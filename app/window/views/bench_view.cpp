@@ -34,7 +34,7 @@ struct Main {
   std::string_view title;
   std::array<std::string_view, 5> keys;
 };
-constexpr std::array kMain{Main{"What", {"model", "weights", "precision", "optimizer", "lora"}},
+constexpr std::array kMain{Main{"What", {"model", "weights", "precision", "optimizer", "adapters"}},
                            Main{"How", {"batch", "seq", "accumulate", "checkpointing", "loss"}},
                            Main{"Where", {"cap", "device", "ranks"}}};
 

@@ -57,7 +57,7 @@ std::size_t computed(PageModel& model) {
   return static_cast<std::size_t>(std::ranges::count_if(rungs, &lessons::Rung::predicted));
 }
 
-std::size_t place(const PageModel& model, std::string_view id) {
+std::size_t place(PageModel& model, std::string_view id) {
   const auto& switches = model.ladder().switches();
   return static_cast<std::size_t>(std::ranges::find(switches, id, &Ladder::Switch::id) - switches.begin());
 }
