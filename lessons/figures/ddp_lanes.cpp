@@ -35,6 +35,8 @@ constexpr std::array kDdpLanesSchema{
                                            0, 1e6, 0)),
 };
 
+constexpr std::int64_t kRanksByDefault = 4;  // without a reader's settings; those of a step are one GPU's
+
 // "layers 12 to 15", "layers 0 to 3, embedding"
 std::string name_of(const GradientSum& sum) {
   std::string name;
@@ -151,7 +153,8 @@ std::string why_no_sums(const predict::ParallelSettings& parallel) {
 
 void add_ddp_lanes_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const record::Params settings = reader_step(input);
+  record::Params settings = reader_step(input);
+  if (input.settings == nullptr) (void)settings.set("ranks", kRanksByDefault);
   const predict::StepSettings step = predict::step_settings(settings);
   const predict::Card& card = timed_card(input.view);
   figure.head.provenance_line = fmt::format("{}; {} × {}, {} GB/s each way", settings_line(run_with(settings)),

@@ -23,7 +23,7 @@ constexpr std::array<record::Choice, 5> kVocabularies{{{"own", "the model's own"
                                                        {"128256", "128,256 (Llama 3)"},
                                                        {"256000", "256,000 (Gemma)"}}};
 constexpr std::array kNeedleRatioSchema{
-    experiments::choice("vocabulary", "Vocabulary", "V: entries of the vocabulary", kVocabularies, "own"),
+    experiments::choice("vocabulary", "With vocabulary", "V: entries of the vocabulary", kVocabularies, "own"),
     whole_param("copies", "Copies",
                 "fp32 tensors of logits in memory at once: three in the report's estimate, four as measured", 1, 5, 3),
 };

@@ -19,16 +19,15 @@ namespace {
 
 constexpr std::array<record::Choice, 2> kStrategyChoices{
     {{"three", "all three strategies"}, {"two", "without and with all kernels"}}};
-constexpr std::array<record::Choice, 2> kPointsShown{{{"on", "published points"}, {"off", "no published points"}}};
-constexpr std::array<record::Choice, 2> kFormShown{{{"on", "closed form"}, {"off", "no closed form"}}};
-constexpr std::array<record::Choice, 2> kSteps{{{"linear", "linear axis"}, {"even", "axis in even steps"}}};
+constexpr std::array<record::Choice, 2> kShownOrNot{{{"on", "shown"}, {"off", "hidden"}}};
+constexpr std::array<record::Choice, 2> kSteps{{{"linear", "linear"}, {"even", "even steps"}}};
 constexpr std::array kReportRunsSchema{
     experiments::choice("strategies", "Strategies",
                         "The report shows two first, then adds the fused kernels without the fused loss",
                         kStrategyChoices, "three"),
-    switch_param("published", "Published points", "Points that the report measured on an RTX 4090", kPointsShown, true),
-    switch_param("formula", "Closed form", "Closed form of the report's peaks", kFormShown, true),
-    experiments::choice("steps", "Axis", "The report spaces its points evenly, which bends straight lines", kSteps,
+    switch_param("published", "Published points", "Points that the report measured on an RTX 4090", kShownOrNot, true),
+    switch_param("formula", "Closed form", "Closed form of the report's peaks", kShownOrNot, true),
+    experiments::choice("spacing", "Axis", "The report spaces its points evenly, which bends straight lines", kSteps,
                         "linear"),
 };
 
@@ -158,7 +157,7 @@ void add_report_runs_panels(FigureData& figure, const FigureInput& input, Report
   if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   find_points(sweep, recording);
-  sweep.even = params.text("steps") == "even";
+  sweep.even = params.text("spacing") == "even";
   const bool published = sweep.comparable && params.on("published");
   if (published) {
     std::set<std::int64_t> places(sweep.places.begin(), sweep.places.end());

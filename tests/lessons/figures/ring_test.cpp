@@ -202,6 +202,7 @@ TEST_CASE("backward hides the sums of layers, but not the embedding's") {
   CHECK(labels(tests::lanes_of(buckets)[1]) == Words{"12–15", "8–11", "4–7", "0–3", "emb."});
   CHECK(tests::table_of(build_ddp({}, true)).rows.empty());
   CHECK(tests::table_of(build_ddp({"accumulate=1"})).rows.size() == 2);
+  CHECK(tests::lanes_of(find_figure("ddp_lanes")->build({})).size() == 3);
   CHECK_THAT(build_ddp({"ranks=1"}).head.empty_reason, ContainsSubstring("set GPUs to 2"));
   CHECK_THAT(build_ddp({"zero=3"}).head.empty_reason, ContainsSubstring("set ZeRO to off"));
 }

@@ -82,13 +82,13 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
   REQUIRE(tests::charts_of(figure).size() == 2);
   const Chart &speeds = *tests::charts_of(figure)[0], &peaks = *tests::charts_of(figure)[1];
   CHECK(peaks.x.unit == lessons::AxisUnit::kNumber);
-  CHECK(tests::charts_of(build_sweep("report_batch", sweep, "steps=even"))[1]->categories ==
+  CHECK(tests::charts_of(build_sweep("report_batch", sweep, "spacing=even"))[1]->categories ==
         std::vector<std::string>{"1", "4", "8", "16", "32", "64", "96", "112"});
   const auto* const hf = sweep_series(peaks, "Hugging Face's way");
   REQUIRE(hf != nullptr);
   REQUIRE(hf->points.size() == 5);
   CHECK(hf->points[2].x == 8);  // to scale: linear laws are straight lines
-  CHECK(sweep_series(*tests::charts_of(build_sweep("report_batch", sweep, "steps=even"))[1], "Hugging Face's way")
+  CHECK(sweep_series(*tests::charts_of(build_sweep("report_batch", sweep, "spacing=even"))[1], "Hugging Face's way")
             ->points[2]
             .x == 2);
   CHECK(hf->points[2].y == static_cast<double>(2 * record::kGiB + 8 * 1024 * 2 * record::kMiB));
@@ -114,7 +114,7 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
 TEST_CASE("the sweep over the sequence has the points of the other direction") {
   const FigureData figure = build_sweep("report_sequence", tests::made_report_sweep());
   REQUIRE(tests::charts_of(figure).size() == 2);
-  CHECK(tests::charts_of(build_sweep("report_sequence", tests::made_report_sweep(), "steps=even"))[1]->categories ==
+  CHECK(tests::charts_of(build_sweep("report_sequence", tests::made_report_sweep(), "spacing=even"))[1]->categories ==
         std::vector<std::string>{"512", "1,024", "2,048", "4,096", "8,192", "12,288", "16,384", "24,576"});
   CHECK(sweep_series(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
 }
