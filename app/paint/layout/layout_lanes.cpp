@@ -267,7 +267,7 @@ void lay_out_lanes(Sheet& sheet, const lessons::Lanes& shown, const lessons::Lan
   const float least = panel.lanes.size() > kMany && !has_thin(panel) ? 5 : 10;
   const float room = area.height() - below;
   const std::vector<std::string> left_out =
-      drop_lanes(panel, [&] { return sizes_of(sheet, panel, room, least, 72).all() <= room + 1; });
+      drop_lanes(panel, [&] { return sizes_of(sheet, panel, room, least, least).all() <= room; });
   const LaneSizes sizes = sizes_of(sheet, panel, room, least, 72);
   map.x = panel.x;
   map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, whole) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};
