@@ -211,7 +211,7 @@ std::optional<PlannedCard> card_of(const PageModel& page) {
   const predict::Card* const chosen = page.verdict().chosen_card();
   if (chosen != nullptr) return planned_card(*chosen);
   const auto gpu = gpu_of(page);
-  if (gpu || page.page().lesson.in_course) return gpu;
+  if (gpu || !page.page().recordings.empty()) return gpu;
   return planned_card(predict::card_of_size(lessons::kUsualCard));
 }
 

@@ -23,13 +23,13 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
       figures_(page) {
   if (question_.hides() && !page.question->figure.empty())
     figures_.show_tab(static_cast<int>(std::ranges::find(page.figures, page.question->figure) - page.figures.begin()));
-  preset(page.lesson.in_course ? begin_here(page) : lessons::settings_of(page));
+  preset(page.recordings.empty() ? lessons::settings_of(page) : begin_here(page));
   for (auto& recording : sources.stored) add_run(std::move(recording), RunOnShow::From::kPage);
   if (sources.given != nullptr) {
     runs_.note_given();
     open_run(std::move(sources.given));
   }
-  if (!page.lesson.in_course && runs_.empty()) show_settings();
+  if (page.recordings.empty() && runs_.empty() && settings_drive(*this)) show_settings();
   follow_ladder();
   put_numbers();
 }

@@ -41,7 +41,14 @@ Words words_apart(std::string small, std::string_view marks) {
   return lessons::words_of(small);
 }
 
-Words words_of_name(std::string_view name) { return words_apart(in_small_letters(name), "-_=().,"); }
+// Points inside numbers, as in "Llama 3.2 1B", are kept.
+Words words_of_name(std::string_view name) {
+  std::string small = in_small_letters(name);
+  const auto is_digit = [&](std::size_t at) { return at < small.size() && small[at] >= '0' && small[at] <= '9'; };
+  for (std::size_t i = 0; i < small.size(); ++i)
+    if (small[i] == '.' && (i == 0 || !is_digit(i - 1) || !is_digit(i + 1))) small[i] = ' ';
+  return words_apart(std::move(small), "-_=(),");
+}
 
 // How far each typed word is from some word of the name; empty: one is none of them.
 std::optional<int> off(std::span<const std::string> typed, const Words& name) {

@@ -39,9 +39,10 @@ std::optional<double> hidden_from(const lessons::FigureData& figure) {
 
 void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const page::PageModel& page = frame.page;
-  const bool can_run = page::can_run(page) && !page.shows_prediction() && frame.widgets.run_button();
+  const bool of_run = page.figures().shown().basis == lessons::Basis::kRun;
+  const bool can_run = of_run && page::can_run(page) && !page.shows_prediction() && frame.widgets.run_button();
   std::string reason = figure.head.empty_reason;
-  if (page.runs().all().empty() && page.figures().shown().basis == lessons::Basis::kRun) {
+  if (page.runs().all().empty() && of_run) {
     const std::string_view of_widget = frame.widgets.empty_reason();
     reason = !of_widget.empty() ? std::string(of_widget)
              : can_run          ? "No run is stored for this page. Press Run to record one on this machine."

@@ -196,8 +196,11 @@ void draw_run(PageFrame& frame, Rect rect, bool with_pin) {
   const bool with_name = !page::left_the_begin(frame.page);
   const std::string needs = needs_words(frame);
   const bool too_much = !needs.empty() && page::needs_of(frame.page)->bytes > page::needs_of(frame.page)->of;
-  if (with_name && needs.empty())
-    text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
+  const float beside = text_width(Face::kRegular, 12, estimate_words(frame.page)) + px(8);
+  const std::string_view name = stored ? "Stored run" : "This machine";
+  const bool room = text_width(Face::kMedium, 12, name) + beside <= label.width();
+  if (with_name && needs.empty() && room)
+    text_in(Face::kMedium, 12, label, theme().text2, name);
   else if (with_name)
     text_in(Face::kRegular, 12, label, too_much ? theme().danger : theme().text2, needs);
   if (with_name && !needs.empty() && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label)))
