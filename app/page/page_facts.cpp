@@ -84,12 +84,14 @@ bool settings_drive(const PageModel& page) {
 
 bool has_predictions(const PageModel& page) {
   const FigureOnShow& figures = page.figures();
-  return trains(page) && (figures.draws_runs() || figures.shown().basis == lessons::Basis::kSettings);
+  const bool of_settings = figures.shown().basis == lessons::Basis::kSettings || figures.shown().takes_advice;
+  return trains(page) && (figures.draws_runs() || of_settings);
 }
 
 bool is_about_step(const PageModel& page) {
-  const bool of_settings = has_step_settings(page) && page.figures().shown().basis == lessons::Basis::kSettings;
-  return settings_drive(page) || of_settings;
+  const lessons::Figure& figure = page.figures().shown();
+  const bool of_settings = figure.basis == lessons::Basis::kSettings || figure.takes_advice;
+  return settings_drive(page) || (has_step_settings(page) && of_settings);
 }
 
 bool has_verdict(const PageModel& page) { return is_about_step(page) && !page.question().hides(); }

@@ -172,7 +172,7 @@ bool PageModel::take_prediction() {
 
 // Without an engine this uses the closed form.
 void PageModel::want_prediction() {
-  if (!settings_drive(*this) && figures_.shown().basis != lessons::Basis::kSettings) return;
+  if (!is_about_step(*this)) return;
   const bool still_to_start = forecast_.service() == nullptr && forecast_.why_no_service().empty();
   if (still_to_start || question_.hides()) return;
   if (!forecast_.is_for(settings())) ask_prediction();

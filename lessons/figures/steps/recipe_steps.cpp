@@ -147,7 +147,7 @@ constinit const Figure kRecipeSteps{
     .caption =
         "What a step takes, switch by switch, in the order that the report recommends, and with the cheapest switches",
     .schema = {},
-    .basis = Basis::kSettings,
+    .basis = Basis::kFormula,
     .on_card = true,
     .takes_advice = true,
     .add_panels = add_recipe_steps_panels,

@@ -75,11 +75,11 @@ std::string options_of(const Asked& asked) {
                      asked.batch.empty() ? "4" : asked.batch, asked.seq);
 }
 
-// The plan of the current settings, once complete.
+// The predicted plan of the current settings, once complete.
 const app::StepPlan* plan_now(const Actor& actor) {
   const app::StepPlan* const plan = plan_of(actor.page());
   const bool current = plan != nullptr && plan->params == actor.page().settings() && !plan->cards.empty();
-  return current && plan->cards.front().largest_batch ? plan : nullptr;
+  return current && plan->why_formula.empty() && plan->cards.front().largest_batch ? plan : nullptr;
 }
 
 void find(const Actor& actor, const std::string& words) {

@@ -55,11 +55,10 @@ TEST_CASE("a recording from a file is shown instead of the page's own", "[gui][c
   CHECK(ran.status == 0);
   REQUIRE(fs::exists(shown));
   CHECK(contents(shown) != contents(own));
-  // --from alone opened where_memory_goes, which shows such runs. A picture must not depend on free memory.
+  // --from alone opened the bench, which shows such runs. A picture must not depend on free memory.
   const std::string taken(std::size_t{512} << 20, 'x');
   const fs::path asked = assets.path() / "asked.png";
-  REQUIRE(window(assets, "--headless --from '" + file.string() + "' --page where_memory_goes --screenshot '" +
-                             asked.string() + "'")
+  REQUIRE(window(assets, "--headless --from '" + file.string() + "' --page bench --screenshot '" + asked.string() + "'")
               .status == 0);
   CHECK((contents(asked) == contents(shown)));
 }

@@ -140,6 +140,7 @@ TEST_CASE("a drag on a value scrubs it, and the wheel steps the slider at the mo
 
 TEST_CASE("digits typed at a slider go into its value and turn no switch", "[gui]") {
   Stage stage = shipped("checkpointing");
+  stage.width = 1920, stage.height = 1080;
   ScriptedBackend backend(small_run());
   stage.runner = &backend;
   perform("typed at a slider", stage, [](Actor& actor) {

@@ -36,14 +36,6 @@ TEST_CASE("pages of one schema share their settings in any order", "[window][wid
   CHECK(model_of("vocabulary").settings().text("model") == "llama-3.2-3b");
   CHECK(model_of("checkpointing").settings().text("model") != "llama-3.2-3b");  // this page belongs to a demo
 
-  // Other initial settings apply to their page only, until the reader changes them.
-  CHECK(model_of("recipe").settings().integer("batch") == 8);
-  CHECK(model_of("recipe").settings().text("model") == "llama-3.2-3b");
-  CHECK(model_of("vocabulary").settings().integer("batch") == 4);
-  REQUIRE(model_of("recipe").set_param("batch", "64"));
-  CHECK(model_of("recipe").settings().integer("batch") == 64);
-  CHECK(model_of("vocabulary").settings().integer("batch") == 64);
-
   CHECK(model_of("vocabulary").control().fixed_settings().empty());           // needs no engine
   CHECK(model_of("checkpointing").control().fixed_settings().empty());        // the closed form follows
   CHECK_FALSE(model_of("many_launches").control().fixed_settings().empty());  // nothing would follow
